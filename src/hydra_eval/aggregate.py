@@ -1,0 +1,97 @@
+"""Rows of all processes become one result per task: merged by identity, checked complete, aggregated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from hydra_eval.metrics import AGGREGATIONS
+from hydra_eval.metrics.base import Aggregation, BoundMetric
+from hydra_eval.records import SampleRow
+from hydra_eval.stats.stderr import stderr
+from hydra_eval.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricResult:
+    """One number of the results table."""
+
+    metric: str
+    filter: str
+    value: Any
+    stderr: float | None
+    """None where no error is defined for this aggregation, or with one document."""
+    n: int
+    higher_is_better: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskResult:
+    """Everything that is reported about one task."""
+
+    task: Task
+    metrics: tuple[MetricResult, ...]
+    rows: tuple[SampleRow, ...]
+
+    @property
+    def documents(self) -> int:
+        """Documents that at least one metric scored."""
+        return max((result.n for result in self.metrics), default=0)
+
+
+def merge_rows(per_rank: Iterable[Sequence[SampleRow]], tasks: Sequence[Task]) -> list[SampleRow]:
+    """All rows in the order task, filter, document, whatever rank they come from.
+
+    Raises RuntimeError where a row is missing or there twice.
+    """
+    order = {
+        (task.name, pipeline.name): (number, place)
+        for number, task in enumerate(tasks)
+        for place, pipeline in enumerate(task.filters)
+    }
+    rows = sorted(chain.from_iterable(per_rank), key=lambda row: (*order[row.task, row.filter], row.doc_id))
+    expected = sum(len(task.docs) * len(task.filters) for task in tasks)
+    if len(rows) != expected or len({row.key for row in rows}) != expected:
+        raise RuntimeError(f"{len(rows)} rows were gathered, {expected} expected, or some of them twice")
+    return rows
+
+
+def aggregate(task: Task, rows: Sequence[SampleRow], *, bootstrap: int) -> TaskResult:
+    """One value and standard error per metric and filter pipeline. `rows` are this task's, in file order."""
+    values: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        for metric, value in row.scores.items():
+            values.setdefault((metric, row.filter), []).append(value)
+    return TaskResult(
+        task=task,
+        metrics=tuple(_result(task, *key, scored, bootstrap) for key, scored in values.items()),
+        rows=tuple(rows),
+    )
+
+
+def _result(task: Task, metric: str, pipeline: str, values: list[Any], bootstrap: int) -> MetricResult:
+    bound = _bound(task, metric)
+    aggregation = bound.aggregation if bound else AGGREGATIONS["mean"]
+    return MetricResult(
+        metric=metric,
+        filter=pipeline,
+        value=aggregation.combine(values),
+        stderr=_stderr(aggregation, metric, values, bootstrap),
+        n=len(values),
+        higher_is_better=bound.higher_is_better if bound else None,
+    )
+
+
+def _bound(task: Task, metric: str) -> BoundMetric | None:
+    return next((bound for bound in task.metrics if bound.name == metric), None)
+
+
+def _stderr(aggregation: Aggregation, metric: str, values: Sequence[Any], bootstrap: int) -> float | None:
+    return stderr(aggregation, metric, values, bootstrap=bootstrap) if len(values) > 1 else None
+
+
+def group_members(groups: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Group → the names it lists, as lm-eval's `group_subtasks`."""
+    return {name: list(group["members"]) for name, group in groups.items()}

@@ -1,0 +1,192 @@
+"""The program: `run.py`, `python -m hydra_eval`, `hydra-eval run`.
+
+The main process picks the run folder and composes first; only then do the other ranks start Hydra, so that help, a
+wrong override or an unknown task is answered once, whatever the number of processes.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from hydra_eval.aggregate import TaskResult
+from hydra_eval.config.command_line import CommandLine, parse_command_line
+from hydra_eval.config.compose import register, typed
+from hydra_eval.config.folder import RunFolder, named_folder, new_folder, pick_folder, run_slug
+from hydra_eval.config.schema import RunConfig
+from hydra_eval.errors import UserError
+from hydra_eval.fleet import Failure, Fleet, JobFailed, default_device, start_fleet
+from hydra_eval.resources import conf_folder
+from hydra_eval.runner import Job, ModelShelf, run_job
+from hydra_eval.screen import Screen
+from hydra_eval.sweep import SweepIndex
+from hydra_eval.tasks.shots import refuse_two_counts
+from hydra_eval.trackers import build_tracker
+from hydra_eval.trackers.base import RunFacts, Tracker
+
+log = logging.getLogger(__name__)
+
+OUTPUTS = Path("outputs")
+COMPOSED = "composed"
+
+
+def main() -> None:
+    """Run what the command line says and exit: 0 for results, 1 for an error."""
+    quiet_libraries()
+    try:
+        sys.exit(_start(parse_command_line(sys.argv[1:])))
+    except UserError as error:
+        complain(str(error))
+    except JobFailed as error:
+        # Raised on every rank; the main process speaks for all of them.
+        if os.environ.get("RANK", "0") == "0":
+            complain(str(error))
+    sys.exit(1)
+
+
+def quiet_libraries() -> None:
+    """Before any of them is imported: no look-ups and no bars of their own."""
+    os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def complain(message: str) -> None:
+    sys.stderr.write(f"hydra-eval: error: {message}\n")
+
+
+def _start(command: CommandLine) -> int:
+    register()
+    if not command.runs:
+        if os.environ.get("RANK", "0") == "0":
+            _hydra(lambda cfg: None)
+        return 0
+    fleet = start_fleet()
+    with fleet.stage("folder"):
+        held = claim_folder(command) if fleet.is_main else None
+    folder: Path = fleet.exchange("folder", held.path if held else None, to_all=True)[0]
+    sys.argv[1:] = command.within(folder, is_main=fleet.is_main)
+    return Session(fleet, command, folder).run()
+
+
+def claim_folder(command: CommandLine) -> RunFolder:
+    """The folder of this run or sweep, locked until the process ends."""
+    now = datetime.now()
+    if command.named_folder is not None:
+        return named_folder(command.named_folder)
+    if command.multirun:
+        return new_folder(OUTPUTS / "multirun" / f"{now:%Y-%m-%d_%H-%M-%S}-{run_slug(command.overrides)}")
+    return pick_folder(OUTPUTS, command.overrides, resume=command.value("resume") != "never", now=now)
+
+
+def _hydra(job: Callable[[DictConfig], None]) -> None:
+    hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(job)()
+
+
+class Session:
+    """The jobs of one launch: one, or a sweep's. What they share is the model and the exit code."""
+
+    def __init__(self, fleet: Fleet, command: CommandLine, folder: Path) -> None:
+        self.fleet = fleet
+        self.command = command
+        self.folder = folder
+        self.models = ModelShelf()
+        self.screen = Screen(shown=fleet.is_main)
+        self.index = SweepIndex(folder, writes=fleet.is_main and command.multirun)
+        self.failed = 0
+
+    def run(self) -> int:
+        """Start Hydra on the main process, then on the others, and walk the jobs in step."""
+        if not self.fleet.is_main:
+            self.fleet.exchange(COMPOSED)
+        try:
+            _hydra(self.job)
+        finally:
+            self._release_others()
+        self.index.show(self.screen)
+        return 1 if self.failed else 0
+
+    def _release_others(self) -> None:
+        """Where Hydra never came to a first job (and has said why), the other ranks still wait for word."""
+        if self.fleet.is_main and self.fleet.job == 0:
+            with suppress(JobFailed):
+                self.fleet.exchange(COMPOSED, failure=Failure(rank=0, message=COMPOSED, trace=None))
+
+    def job(self, cfg: DictConfig) -> None:
+        """One job. Its failure is told and counted, and the next job starts."""
+        if self.fleet.is_main and self.fleet.job == 0:
+            self.fleet.exchange(COMPOSED)
+        self.fleet.job += 1
+        overrides = list(HydraConfig.get().overrides.task)
+        folder = Path(HydraConfig.get().runtime.output_dir)
+        try:
+            results = self._evaluate(cfg, folder, overrides)
+        except JobFailed as error:
+            self.failed += 1
+            self.index.add(folder, overrides, status="failed", error=str(error))
+            log.error("%s%s", self._which(overrides), error)
+            if error.trace:
+                log.error("%s", error.trace)
+        else:
+            self.index.add(folder, overrides, status="complete", results=results)
+
+    def _evaluate(self, cfg: DictConfig, folder: Path, overrides: list[str]) -> list[TaskResult]:
+        fleet = self.fleet
+        with fleet.stage("config"):
+            refuse_two_counts(overrides)
+            config = typed(cfg)
+            tracker = build_tracker(config.tracker)
+            if not fleet.device:
+                fleet.device = config.model.device or default_device()
+            facts = self._facts(config, cfg, folder)
+        fleet.set_timeout(config.runner.timeout_hours)
+        job = Job(
+            config=config,
+            fleet=fleet,
+            folder=folder,
+            tracker=tracker,
+            facts=facts,
+            models=self.models,
+            screen=self.screen,
+        )
+        try:
+            results = run_job(job)
+        except JobFailed:
+            self._close(tracker, exit_code=1)
+            raise
+        if fleet.is_main:
+            self.screen.show_results(results, folder, tracker.link)
+        self._close(tracker, exit_code=0)
+        return results
+
+    def _close(self, tracker: Tracker, *, exit_code: int) -> None:
+        if self.fleet.is_main:
+            tracker.close(exit_code)
+
+    def _facts(self, config: RunConfig, cfg: DictConfig, folder: Path) -> RunFacts:
+        content = cast(dict[str, Any], OmegaConf.to_container(cfg, resolve=True))
+        model = config.model.name or (config.model.pretrained or config.model.kind).rstrip("/").rpartition("/")[2]
+        return RunFacts(
+            folder=folder,
+            config=content,
+            name=config.tracker.name or folder.name,
+            group=config.tracker.group or (self.folder.name if self.command.multirun else None),
+            job_type=config.tracker.job_type,
+            tags=tuple(config.tracker.tags),
+            tasks=tuple(config.tasks),
+            model=model,
+        )
+
+    def _which(self, overrides: list[str]) -> str:
+        return f"job {self.fleet.job} ({' '.join(overrides)}): " if self.command.multirun else ""

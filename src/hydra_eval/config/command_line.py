@@ -1,0 +1,48 @@
+"""The command line as far as it must be known before Hydra composes: what kind of call, which overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra._internal.utils import get_args_parser
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandLine:
+    """Hydra's flags and the overrides beside them."""
+
+    argv: tuple[str, ...]
+    overrides: tuple[str, ...]
+    runs: bool
+    """False for --help, --cfg, --info, --version and shell completion."""
+    multirun: bool
+
+    def value(self, key: str) -> str | None:
+        """The last value given to `key`, unquoted; None where it is not on the command line."""
+        values = [override.partition("=")[2] for override in self.overrides if override.startswith(f"{key}=")]
+        return values[-1].strip("'\"") if values else None
+
+    @property
+    def named_folder(self) -> Path | None:
+        """The folder that the user chose for this run or sweep."""
+        value = self.value("hydra.sweep.dir" if self.multirun else "hydra.run.dir")
+        return None if value is None else Path(value)
+
+    def within(self, folder: Path, *, is_main: bool) -> list[str]:
+        """The command line that makes Hydra use `folder`; other ranks than the main one leave no files of Hydra's."""
+        key = "hydra.sweep.dir" if self.multirun else "hydra.run.dir"
+        quoted = str(folder).replace("\\", "\\\\").replace("'", "\\'")
+        extra = [f"{key}='{quoted}'"]
+        if not is_main:
+            extra += ["hydra.output_subdir=null", "hydra/job_logging=worker", "hydra/hydra_logging=none"]
+        kept = [argument for argument in self.argv if not argument.startswith(f"{key}=")]
+        return [*kept, *extra]
+
+
+def parse_command_line(argv: Sequence[str]) -> CommandLine:
+    """Take `argv` (without the program's name) apart with Hydra's own parser."""
+    flags = get_args_parser().parse_intermixed_args(list(argv))
+    asks = flags.help or flags.hydra_help or flags.cfg or flags.info is not None or flags.shell_completion
+    return CommandLine(argv=tuple(argv), overrides=tuple(flags.overrides), runs=not asks, multirun=bool(flags.multirun))

@@ -1,0 +1,74 @@
+"""From what Hydra composed to typed objects; after this nothing sees OmegaConf again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
+from hydra.core.plugins import Plugins
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from hydra_eval.config.folder import job_folder_name
+from hydra_eval.config.schema import RunConfig
+from hydra_eval.config.task_folders import task_folders
+from hydra_eval.config.task_source import TaskSource
+from hydra_eval.errors import UserError, did_you_mean, known_names
+from hydra_eval.resources import PACKAGE
+
+FREE_FORM = {"tasks", "groups", "selection", "filters", "metrics"}
+"""Sections whose keys are names that the user chooses."""
+
+
+class TaskFolders(SearchPathPlugin):
+    """Adds every task folder to Hydra's search path, as one source over one index."""
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        search_path.append("hydra-eval", f"tasks://{task_folders()}")
+
+
+def register() -> None:
+    """Make the task source, the schema and the resolvers known to Hydra. Call once, before Hydra starts."""
+    Plugins.instance().register(TaskSource)
+    Plugins.instance().register(TaskFolders)
+    ConfigStore.instance().store(name="run_schema", node=RunConfig)
+    OmegaConf.register_new_resolver("bundled", lambda path: str(PACKAGE / path), replace=True)
+    OmegaConf.register_new_resolver("job_folder", job_folder_name, replace=True)
+
+
+def typed(cfg: DictConfig) -> RunConfig:
+    """The run's config as checked dataclasses.
+
+    Raises UserError for a key that the schema does not have, which Hydra lets through after a `+`.
+    """
+    try:
+        content = OmegaConf.to_container(cfg, resolve=True)
+        refuse_unknown_keys(content, RunConfig, path="")
+        config = OmegaConf.to_object(cfg)
+    except OmegaConfBaseException as error:
+        raise UserError(str(error)) from error
+    assert isinstance(config, RunConfig)
+    return config
+
+
+def refuse_unknown_keys(content: Any, schema: Any, *, path: str) -> None:
+    """Walk config and schema side by side; the first key that is only in the config is an error."""
+    known = {known.name: known for known in dataclasses.fields(schema)}
+    for key, value in content.items():
+        if key not in known:
+            raise UserError(
+                f"The config has no key '{path}{key}'.{did_you_mean(str(key), known)} "
+                f"Known{f' below {path[:-1]}' if path else ''}: {known_names(known)}."
+            )
+        nested = _nested_schema(known[key])
+        if nested is not None and isinstance(value, Mapping) and key not in FREE_FORM:
+            refuse_unknown_keys(value, nested, path=f"{path}{key}.")
+
+
+def _nested_schema(known: dataclasses.Field[Any]) -> Any:
+    factory = known.default_factory
+    return factory if dataclasses.is_dataclass(factory) else None

@@ -1,0 +1,215 @@
+"""The typed configuration of a run. Mutable, because Hydra overrides it; ranges are checked in `__post_init__`.
+
+A field that takes several shapes (a count or a fraction, a name or a list) is `Any` and is checked here too: OmegaConf
+has no unions of containers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hydra_eval.errors import UserError
+
+
+def _refuse(field_name: str, given: object, wanted: str) -> None:
+    raise UserError(f"{field_name}={given!r}: {wanted}.")
+
+
+def _is_count(value: object, *, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+@dataclass
+class DataConfig:
+    """Where data sets are looked for."""
+
+    root: str | None = None
+    """Folder with ORG/NAME/SUBSET/SPLIT.jsonl (or json, csv, tsv, parquet, arrow), looked at before the hub."""
+
+
+@dataclass
+class ModelConfig:
+    """What to load, and how to batch."""
+
+    kind: str = "hf"
+    """Key of `hydra_eval.models.MODELS`."""
+    name: str | None = None
+    """Short name for folders and tables; default: the last part of `pretrained`."""
+    pretrained: str | None = None
+    """Hub name or local folder of the weights."""
+    revision: str | None = None
+    subfolder: str = ""
+    tokenizer: str | None = None
+    """Default: the tokenizer of `pretrained`."""
+    trust_remote_code: bool = False
+    dtype: str = "auto"
+    """`auto` is the checkpoint's own; else a torch dtype such as float32 or bfloat16."""
+    softmax_dtype: str | None = "float32"
+    device: str | None = None
+    """Default: one GPU per process where there are any, else the CPU."""
+    device_map: Any = None
+    attn_implementation: str | None = None
+    max_length: int | None = None
+    """Window in tokens; default: the model's own."""
+    batch_size: int | None = None
+    """Most requests in one forward pass; default: as many as `batch_tokens` allows."""
+    batch_tokens: int = 8192
+    """Most tokens, padding included, in one forward pass."""
+    add_bos_token: bool | None = None
+    """Default: what the tokenizer does by itself."""
+    prefix_token_id: int | None = None
+    """Stands for an empty context; default: beginning-of-sequence, else end-of-sequence."""
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    """Handed to `from_pretrained` as they are."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("batch_tokens", 1), ("batch_size", 1), ("max_length", 2)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                _refuse(f"model.{name}", value, f"must be at least {least}")
+
+
+@dataclass
+class FewshotConfig:
+    """How many examples stand before each document, and which."""
+
+    strategy: str = "task"
+    """Key of `hydra_eval.fewshot.STRATEGIES`; `task` follows the task's own `fewshot_config`."""
+    n: Any = None
+    """Examples per document; default: the task's `num_fewshot`, else 0."""
+    seed: int | None = None
+    """Default: the run's `seed`."""
+    split: str | None = None
+    """Draw from this split rather than the task's own choice."""
+    on_pinned: str = "replace"
+    """A task whose YAML says `num_fewshot: 0` keeps it under `keep`; `n` wins under `replace`."""
+
+    def __post_init__(self) -> None:
+        if self.n is not None and not _is_count(self.n, least=0):
+            _refuse("fewshot.n", self.n, "must be a whole number, 0 or more (a sweep is `-m fewshot.n=0,1,5`)")
+        if self.on_pinned not in ("replace", "keep"):
+            _refuse("fewshot.on_pinned", self.on_pinned, "must be replace or keep")
+
+
+@dataclass
+class PromptConfig:
+    """How text becomes a prompt."""
+
+    chat_template: Any = False
+    """false: plain text; true: the tokenizer's template; else a template's name or a Jinja file."""
+    system: str | None = None
+    multiturn: bool = True
+    """Under a chat template: each example is a turn of its own; false: one user turn holds all."""
+    template_args: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.chat_template, bool | str):
+            _refuse("prompt.chat_template", self.chat_template, "must be true, false, a template's name or a file")
+
+
+@dataclass
+class GenerationOverrides:
+    """Override a task's `generation_kwargs`, key by key; null leaves the task's own value."""
+
+    max_new_tokens: int | None = None
+    do_sample: bool | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    stop: Any = None
+    """One string or a list of them."""
+    n: int | None = None
+    """Replies per request; overrides the task's `repeats`."""
+    seed: int | None = None
+    """Default: the run's `seed`."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """More keys for `transformers.GenerationConfig` (num_beams, repetition_penalty, …)."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_new_tokens", 1), ("n", 1), ("top_k", 1), ("temperature", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                _refuse(f"generation.{name}", value, f"must be at least {least}")
+
+
+@dataclass
+class StatsConfig:
+    """Standard errors."""
+
+    bootstrap: int = 100_000
+    """Resamples for metrics without a closed form; 0 leaves their error out."""
+
+
+@dataclass
+class TrackerConfig:
+    """Where results are told to, besides the run folder."""
+
+    kind: str = "wandb"
+    """Key of `hydra_eval.trackers.TRACKERS`: wandb or none."""
+    mode: str = "auto"
+    """auto (online with credentials, offline without), online, offline or disabled."""
+    project: str = "hydra-eval"
+    entity: str | None = None
+    group: str | None = None
+    """Default: the sweep's folder name in a sweep, else none."""
+    job_type: str | None = "eval"
+    name: str | None = None
+    """Default: tasks, model, shots."""
+    tags: list[str] = field(default_factory=list)
+    notes: str | None = None
+    log_samples: bool = True
+    """One table of samples per task."""
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("auto", "online", "offline", "disabled"):
+            _refuse("tracker.mode", self.mode, "must be auto, online, offline or disabled")
+
+
+@dataclass
+class RunnerConfig:
+    """Processes."""
+
+    timeout_hours: float = 24.0
+    """How long a rank waits for the others."""
+
+
+@dataclass
+class RunConfig:
+    """Everything a run depends on."""
+
+    seed: int = 1234
+    limit: Any = None
+    """Documents per task: a count, or a share below 1."""
+    data: DataConfig = field(default_factory=DataConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    fewshot: FewshotConfig = field(default_factory=FewshotConfig)
+    prompt: PromptConfig = field(default_factory=PromptConfig)
+    generation: GenerationOverrides = field(default_factory=GenerationOverrides)
+    filters: dict[str, Any] = field(default_factory=dict)
+    """Pipeline name → list of steps; empty: what the task says."""
+    metrics: dict[str, Any] = field(default_factory=dict)
+    """Metric name → options; empty: what the task says."""
+    stats: StatsConfig = field(default_factory=StatsConfig)
+    tracker: TrackerConfig = field(default_factory=TrackerConfig)
+    runner: RunnerConfig = field(default_factory=RunnerConfig)
+    resume: str = "auto"
+    """auto: the same command goes on in its unfinished folder; never: always a new one."""
+    selection: dict[str, Any] = field(default_factory=dict)
+    """What `task=` named: each SPEC as typed → task key and shots."""
+    tasks: dict[str, Any] = field(default_factory=dict)
+    """Key → every field of one task's YAML."""
+    groups: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._check_limit()
+        if self.resume not in ("auto", "never"):
+            _refuse("resume", self.resume, "must be auto or never")
+
+    def _check_limit(self) -> None:
+        limit = self.limit
+        if limit is None or _is_count(limit, least=1):
+            return
+        if isinstance(limit, float) and (0 < limit < 1 or (limit >= 1 and limit.is_integer())):
+            return
+        _refuse("limit", limit, "must be a whole number of documents from 1, or a share between 0 and 1")

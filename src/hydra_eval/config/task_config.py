@@ -1,0 +1,102 @@
+"""The keys of a task YAML (lm-eval's schema), their defaults, and the check that there are no others."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra_eval.errors import UserError, did_you_mean, known_names
+
+OUTPUT_TYPES = ("multiple_choice", "generate_until", "loglikelihood", "loglikelihood_rolling")
+REFUSED = {
+    "class": "tasks written as Python classes",
+    "use_prompt": "promptsource prompts",
+    "doc_to_image": "images",
+    "doc_to_audio": "audio",
+    "custom_dataset": "custom data-set functions",
+}
+"""Keys that are known and not honoured yet; refused by name rather than ignored."""
+
+
+@dataclass(kw_only=True)
+class TaskConfig:
+    """One task as its YAML and the command line say it, before anything is resolved."""
+
+    task: str
+    file: str
+    """Where it was read."""
+    task_alias: str | None = None
+    tag: Any = None
+    dataset_path: str | None = None
+    dataset_name: str | None = None
+    dataset_kwargs: dict[str, Any] | None = None
+    training_split: str | None = None
+    validation_split: str | None = None
+    test_split: str | None = None
+    fewshot_split: str | None = None
+    process_docs: str | None = None
+    doc_to_text: Any = None
+    doc_to_target: Any = None
+    doc_to_choice: Any = None
+    process_results: str | None = None
+    description: str = ""
+    target_delimiter: str = " "
+    fewshot_delimiter: str = "\n\n"
+    fewshot_config: dict[str, Any] | None = None
+    num_fewshot: int | None = None
+    metric_list: list[Any] | None = None
+    output_type: str = "generate_until"
+    generation_kwargs: dict[str, Any] | None = None
+    repeats: int = 1
+    filter_list: list[Any] | None = None
+    should_decontaminate: bool = False
+    doc_to_decontamination_query: Any = None
+    gen_prefix: str | None = None
+    unsafe_code: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+    use_prompt: str | None = None
+    doc_to_image: Any = None
+    doc_to_audio: Any = None
+    custom_dataset: str | None = None
+
+
+KNOWN = tuple(known.name for known in dataclasses.fields(TaskConfig))
+
+
+def fill_defaults(content: Mapping[str, Any], *, path: Path) -> dict[str, Any]:
+    """Every key of the schema, from the file where it has it; unknown keys stay, for `task_config` to refuse."""
+    defaults = {known.name: _default(known) for known in dataclasses.fields(TaskConfig)}
+    given = {key: value for key, value in content.items() if value is not None or defaults.get(key) is None}
+    return defaults | given | {"file": str(path)}
+
+
+def task_config(content: Mapping[str, Any]) -> TaskConfig:
+    """Check one composed task. Raises UserError with the file for a key that is misspelt or not honoured."""
+    where = content.get("file", "task")
+    for key in content:
+        if key in REFUSED and content[key] is not None:
+            raise UserError(f"{where}: '{key}': {REFUSED[key]} are not supported yet.")
+        if key not in KNOWN:
+            raise UserError(f"{where}: unknown key '{key}'.{did_you_mean(str(key), KNOWN)} Known: {_known()}.")
+    config = TaskConfig(**dict(content))
+    if config.output_type not in OUTPUT_TYPES:
+        raise UserError(
+            f"{where}: output_type '{config.output_type}' is not known."
+            f"{did_you_mean(config.output_type, OUTPUT_TYPES)} Known: {', '.join(OUTPUT_TYPES)}."
+        )
+    if config.unsafe_code:
+        raise UserError(f"{where}: '{config.task}' runs code that the model wrote, which is not supported yet.")
+    return config
+
+
+def _known() -> str:
+    return known_names(set(KNOWN) - {"file"}, shown=len(KNOWN))
+
+
+def _default(known: dataclasses.Field[Any]) -> Any:
+    if known.default is not dataclasses.MISSING:
+        return known.default
+    return known.default_factory() if known.default_factory is not dataclasses.MISSING else None

@@ -1,0 +1,154 @@
+"""Serves every task folder as options of the Hydra group `task`.
+
+Whatever is asked for — a task, a group, `name|shots` — the answer has the package `_global_` and the content
+`{tasks, groups, selection}`, so that one choice and a list of choices compose to the same shape. The source object
+holds nothing but its path, because Hydra composes twice per start and deep-copies its sources.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.core.object_type import ObjectType
+from hydra.errors import ConfigCompositionException
+from hydra.plugins.config_source import ConfigResult, ConfigSource
+from omegaconf import OmegaConf
+
+from hydra_eval.config.task_config import fill_defaults
+from hydra_eval.config.task_index import TaskIndex, task_index
+from hydra_eval.config.task_yaml import read_task_yaml
+from hydra_eval.errors import UserError, did_you_mean, known_names
+
+GROUP = "task"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One value of `task=` taken apart."""
+
+    text: str
+    name: str
+    shots: int | None
+
+
+class TaskSource(ConfigSource):
+    """`tasks://FOLDER[:FOLDER…]`, user folders first, the bundled shelf last."""
+
+    @staticmethod
+    def scheme() -> str:
+        return "tasks"
+
+    def available(self) -> bool:
+        return all(folder.is_dir() for folder in self._folders())
+
+    def is_group(self, config_path: str) -> bool:
+        return config_path.strip("/") in ("", GROUP)
+
+    def is_config(self, config_path: str) -> bool:
+        # Also for a name nobody knows: `load_config` then names the nearest ones, where Hydra would list all.
+        return config_path.startswith(f"{GROUP}/")
+
+    def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+        if config_path.strip("/") == "":
+            return [] if results_filter is ObjectType.CONFIG else [GROUP]
+        if config_path.strip("/") != GROUP or results_filter is ObjectType.GROUP:
+            return []
+        return sorted(task_index(self._folders()).entries)
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        try:
+            content = options_for(config_path.removeprefix(f"{GROUP}/"), task_index(self._folders()))
+        except UserError as error:
+            # Printed by Hydra without a traceback.
+            raise ConfigCompositionException(str(error)) from error
+        return ConfigResult(
+            provider=self.provider,
+            path=f"{self.scheme()}://{self.path}",
+            config=OmegaConf.create(_escaped(content)),
+            header={"package": "_global_"},
+        )
+
+    def _folders(self) -> tuple[Path, ...]:
+        return tuple(Path(folder) for folder in self.path.split(os.pathsep))
+
+
+def options_for(text: str, index: TaskIndex) -> dict[str, Any]:
+    """What one SPEC adds to the config: its tasks with every key filled, the groups it names, and the selection."""
+    spec = parse_spec(text)
+    if spec.name not in index.entries:
+        near = did_you_mean(spec.name, index.entries, count=3)
+        raise UserError(f"task={text}: unknown task '{spec.name}'.{near} Known: {known_names(index.entries)}.")
+    tasks: dict[str, Any] = {}
+    groups: dict[str, Any] = {}
+    members = _collect(spec.name, index, tasks=tasks, groups=groups, parents=())
+    selection = {spec.text: {"name": spec.name, "tasks": members, "shots": spec.shots}}
+    return {"tasks": tasks, "groups": groups, "selection": selection}
+
+
+def parse_spec(text: str) -> Spec:
+    """`name` or `name|shots`. Raises UserError naming the part that is wrong."""
+    parts = text.split("|")
+    if len(parts) > 2:
+        raise UserError(f"task={text}: write name or name|shots, with one bar at the most.")
+    if len(parts) == 1:
+        return Spec(text, text, None)
+    if not parts[1].isdigit():
+        raise UserError(f"task={text}: '{parts[1]}' after the bar must be a number of shots, 0 or more.")
+    return Spec(text, parts[0], int(parts[1]))
+
+
+def task_key(name: str) -> str:
+    """The name with the characters that Hydra's overrides cannot take replaced by `_`."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
+
+
+def _collect(
+    name: str, index: TaskIndex, *, tasks: dict[str, Any], groups: dict[str, Any], parents: tuple[str, ...]
+) -> list[str]:
+    """Fill `tasks` and `groups` with everything below `name`; return the keys of its tasks, in order."""
+    entry = index.entries[name]
+    content = read_task_yaml(entry.path)
+    if entry.kind == "task":
+        tasks[task_key(name)] = fill_defaults(content, path=entry.path)
+        return [task_key(name)]
+    if name in parents:
+        raise UserError(f"{entry.path}: the group '{name}' contains itself: {' -> '.join((*parents, name))}.")
+    keys: list[str] = []
+    members = _members(content, entry.path, index)
+    for member in members:
+        keys += _collect(member, index, tasks=tasks, groups=groups, parents=(*parents, name))
+    groups[name] = {
+        "alias": content.get("group_alias"),
+        "members": members,
+        "aggregate_metric_list": content.get("aggregate_metric_list"),
+        "metadata": content.get("metadata"),
+    }
+    return keys
+
+
+def _members(content: Mapping[str, Any], path: Path, index: TaskIndex) -> list[str]:
+    listed = content.get("task")
+    members: Sequence[Any] = [listed] if isinstance(listed, str) else listed or []
+    for member in members:
+        if not isinstance(member, str):
+            raise UserError(f"{path}: a member of a group must be a name, but one is {member!r}.")
+        if member not in index.entries:
+            near = did_you_mean(member, index.entries)
+            raise UserError(f"{path}: the group has the member '{member}', which no task file defines.{near}")
+    return list(members)
+
+
+def _escaped(value: Any) -> Any:
+    """The same value for OmegaConf: `${` in a prompt is text here, not an interpolation."""
+    if isinstance(value, str):
+        if value == "???":
+            raise UserError("The text '???' cannot stand alone in a task file: the config system reads it as a gap.")
+        return re.sub(r"(\\*)\$\{", lambda match: match.group(1) * 2 + r"\${", value)
+    if isinstance(value, Mapping):
+        return {key: _escaped(item) for key, item in value.items()}
+    return [_escaped(item) for item in value] if isinstance(value, list) else value

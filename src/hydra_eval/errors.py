@@ -1,0 +1,48 @@
+"""The one error type for what a user can mend, and look-ups that say what would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import TypeVar
+
+T = TypeVar("T")
+
+SHOWN_NAMES = 30
+
+
+class UserError(Exception):
+    """Something the user can mend: the message says what, where, what was given and what would do."""
+
+
+def did_you_mean(name: str, known: Iterable[str], *, count: int = 1) -> str:
+    """A sentence with the nearest known names, led by a blank, or nothing where no name is near."""
+    near = get_close_matches(name, sorted(known), n=count, cutoff=0.6)
+    return f" Did you mean {' or '.join(repr(match) for match in near)}?" if near else ""
+
+
+def known_names(known: Iterable[str], *, shown: int = SHOWN_NAMES) -> str:
+    """The known names in alphabetical order, cut after `shown` of them."""
+    names = sorted(known)
+    more = f", … ({len(names) - shown} more)" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
+def lookup(table: Mapping[str, T], name: str, *, kind: str, where: str) -> T:
+    """`table[name]`, or a UserError that names the nearest and the known entries."""
+    if name in table:
+        return table[name]
+    raise UserError(f"{where}: unknown {kind} '{name}'.{did_you_mean(name, table)} Known: {known_names(table)}.")
+
+
+@contextmanager
+def at_document(task: str, index: int) -> Iterator[None]:
+    """Names the document in whatever is raised inside: in the message of a UserError, as a note to any other error."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{error} (task '{task}', document {index})") from error
+    except Exception as error:
+        error.add_note(f"in task '{task}', document {index}")
+        raise

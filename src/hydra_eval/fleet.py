@@ -1,0 +1,144 @@
+"""The processes of one launch. Only this file exchanges anything between them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from hydra_eval.errors import UserError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a rank could not go on."""
+
+    rank: int
+    message: str
+    trace: str | None
+    """None for what the user can mend."""
+
+
+class JobFailed(Exception):
+    """One job ended on every rank, because at least one of them failed."""
+
+    def __init__(self, failures: list[Failure], world: int) -> None:
+        self.failures = failures
+        super().__init__(describe(failures, world))
+
+    @property
+    def trace(self) -> str | None:
+        return next((failure.trace for failure in self.failures if failure.trace), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """What one rank says at an exchange; all ranks must be at the same place."""
+
+    job: int
+    stage: str
+    failure: Failure | None
+
+
+class Fleet:
+    """This process among the others of the launch."""
+
+    def __init__(self, *, rank: int, world: int, device: str) -> None:
+        self.rank = rank
+        self.world = world
+        self.device = device
+        self.job = 0
+        self._group: Any = None
+
+    @property
+    def is_main(self) -> bool:
+        return self.rank == 0
+
+    def set_timeout(self, hours: float) -> None:
+        """How long an exchange waits for the slowest rank."""
+        if self.world > 1:
+            import torch.distributed as dist
+
+            self._group = dist.new_group(backend="gloo", timeout=timedelta(hours=hours))
+
+    def exchange(self, stage: str, payload: Any = None, *, failure: Failure | None = None, to_all: bool = False) -> Any:
+        """Every rank's payload, by rank: on the main process, or on all of them with `to_all`; else an empty list.
+
+        Raises JobFailed on every rank where any rank brings a failure, and RuntimeError where ranks are not at the same
+        job and stage. Objects travel pickled through host memory.
+        """
+        message = _Message(self.job, stage, failure)
+        if self.world == 1:
+            self._check([message])
+            return [payload]
+        import torch.distributed as dist
+
+        messages: list[Any] = [None] * self.world
+        dist.all_gather_object(messages, message, group=self._group)
+        self._check(messages)
+        payloads: list[Any] = [None] * self.world
+        if to_all:
+            dist.all_gather_object(payloads, payload, group=self._group)
+        else:
+            dist.gather_object(payload, payloads if self.is_main else None, dst=0, group=self._group)
+        return payloads if self.is_main or to_all else []
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Work that every rank does; it ends on all of them with JobFailed if it fails on any."""
+        failure: Failure | None = None
+        try:
+            yield
+        except UserError as error:
+            failure = Failure(rank=self.rank, message=str(error), trace=None)
+        except Exception as error:  # noqa: BLE001  # sent to all ranks, which raise it as JobFailed below
+            message = f"{type(error).__name__}: {error}"
+            failure = Failure(rank=self.rank, message=message, trace=traceback.format_exc())
+        self.exchange(name, failure=failure)
+
+    def _check(self, messages: list[_Message]) -> None:
+        places = {(message.job, message.stage) for message in messages}
+        if len(places) > 1:
+            raise RuntimeError(f"The ranks are out of step: {sorted(places)}. This is a fault of hydra-eval.")
+        failures = [message.failure for message in messages if message.failure]
+        if failures:
+            raise JobFailed(failures, self.world)
+
+
+def describe(failures: list[Failure], world: int) -> str:
+    """One message for all ranks: the common one where all failed alike, else each with its rank."""
+    messages = {failure.message for failure in failures}
+    if len(messages) == 1 and len(failures) == world:
+        return failures[0].message
+    return "\n".join(f"rank {failure.rank}: {failure.message}" for failure in failures)
+
+
+def start_fleet() -> Fleet:
+    """Join the launch that started this process. torch is imported only where there are several processes."""
+    promised = int(os.environ.get("WORLD_SIZE", "1"))
+    if promised == 1:
+        return Fleet(rank=0, world=1, device="")
+    import torch
+    from accelerate import Accelerator
+
+    accelerator = Accelerator(cpu=not torch.cuda.is_available())
+    if accelerator.num_processes != promised:
+        raise UserError(
+            f"The launcher promised {promised} processes (WORLD_SIZE), but {accelerator.num_processes} joined. "
+            "On a machine without GPUs start them with 'accelerate launch --multi_gpu --num_processes N'."
+        )
+    return Fleet(rank=accelerator.process_index, world=accelerator.num_processes, device=str(accelerator.device))
+
+
+def default_device() -> str:
+    """The device of a run of one process."""
+    from accelerate import Accelerator
+
+    return str(Accelerator().device)

@@ -1,0 +1,80 @@
+"""A document with its prompt becomes the requests that are sent to the model.
+
+Semantics: lm-eval 0.4.13, `ConfigurableTask.construct_requests`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hydra_eval.errors import UserError
+from hydra_eval.records import Doc, Instance, InstanceKey, RequestKind
+from hydra_eval.tasks.task import Task
+
+KINDS = {
+    "multiple_choice": RequestKind.LOGLIKELIHOOD,
+    "loglikelihood": RequestKind.LOGLIKELIHOOD,
+    "loglikelihood_rolling": RequestKind.ROLLING,
+    "generate_until": RequestKind.GENERATE,
+}
+
+
+def make_instances(task: Task, doc: Doc, prompt: str | list[str], *, chat: bool) -> list[Instance]:
+    """Every request of one document, in request order, repeats side by side."""
+    return [
+        _instance(task, doc, index, repeat, arguments)
+        for index, arguments in enumerate(request_arguments(task, doc, prompt, chat=chat))
+        for repeat in range(task.repeats)
+    ]
+
+
+def request_arguments(task: Task, doc: Doc, prompt: str | list[str], *, chat: bool) -> list[tuple[Any, ...]]:
+    """The requests as lm-eval writes them: (context, continuation), (text,) or (context, generation_kwargs)."""
+    if task.output_type == "generate_until":
+        return [(prompt, dict(task.generation_kwargs or {}))]
+    if task.output_type == "loglikelihood_rolling":
+        return [(_text(task.template.target(doc.row)),)]
+    if task.output_type == "loglikelihood":
+        return [(prompt, _text(task.template.target(doc.row)))]
+    delimiter = choice_delimiter(task, doc, chat=chat)
+    choices = choices_of(task, doc)
+    if task.multiple_input:
+        answer = f"{delimiter}{task.template.target(doc.row)}"
+        requests: list[tuple[Any, ...]] = [(context, answer) for context in prompt]
+    else:
+        requests = [(prompt, f"{delimiter}{choice}") for choice in choices]
+    bare = [("", f"{delimiter}{choice}") for choice in choices] if task.wants_unconditional else []
+    return [*requests, *bare]
+
+
+def choice_delimiter(task: Task, doc: Doc, *, chat: bool) -> str:
+    """What stands before a choice; nothing after a chat template's assistant header."""
+    if not chat:
+        return task.template.target_delimiter
+    prefix = task.template.gen_prefix(doc.row)
+    return task.template.target_delimiter if prefix and not prefix[-1].isspace() else ""
+
+
+def choices_of(task: Task, doc: Doc) -> Sequence[str]:
+    if task.template.choices is None:
+        raise UserError(f"{task.source}: a multiple_choice task needs 'doc_to_choice'.")
+    choices = task.template.choices(doc.row)
+    if not choices or not all(isinstance(choice, str) for choice in choices):
+        raise UserError(f"{task.source}: doc_to_choice must give a list of strings, but gave {choices!r}.")
+    return choices
+
+
+def _instance(task: Task, doc: Doc, index: int, repeat: int, arguments: tuple[Any, ...]) -> Instance:
+    kind = KINDS[task.output_type]
+    key = InstanceKey(task.name, doc.index, index, repeat)
+    if kind is RequestKind.GENERATE:
+        return Instance(key=key, kind=kind, context=arguments[0], generation=task.generation, arguments=arguments)
+    context = arguments[0] if kind is RequestKind.LOGLIKELIHOOD else ""
+    return Instance(key=key, kind=kind, context=context, continuation=arguments[-1], arguments=arguments)
+
+
+def _text(target: Any) -> str:
+    if not isinstance(target, str):
+        raise UserError(f"doc_to_target must give the text to score, but gave {target!r}.")
+    return target

@@ -1,0 +1,121 @@
+"""Task, document and examples become the text that is sent.
+
+Semantics: lm-eval 0.4.13, `ConfigurableTask.fewshot_context`, `build_qa_turn`, `multiple_input_context`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from hydra_eval.errors import UserError
+from hydra_eval.records import Doc
+from hydra_eval.tasks.task import Row, Task, Template
+
+ChatRenderer: TypeAlias = Callable[[list[dict[str, str]], bool], str]
+"""`(messages, add_generation_prompt) -> text`; without a generation prompt the last message is continued."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How messages become text; one per run."""
+
+    chat: ChatRenderer | None = None
+    """None: plain text."""
+    multiturn: bool = True
+    system: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn. `delimiter` stands after it in plain text only."""
+
+    role: str
+    content: str
+    delimiter: str = ""
+
+
+def render_prompt(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> str | list[str]:
+    """The prompt of one document; a list with one prompt per choice where the contexts differ per choice."""
+    head = _system(task, doc, style) + [turn for shot in shots for turn in _shot_turns(task, shot)]
+    prefix = task.template.gen_prefix(doc.row)
+    text = task.template.text(doc.row)
+    if not task.multiple_input:
+        turns = _turns(text, None, prefix=prefix, template=task.template, row=doc.row)
+        return _as_text([*head, *turns], style, continues=bool(prefix))
+    undelimited = replace(task.template, target_delimiter="")
+    return [
+        _as_text([*head, *_turns(choice, None, prefix=prefix, template=undelimited, row=doc.row)], style, bool(prefix))
+        for choice in _choices(task.template, doc.row)
+    ]
+
+
+def join_with(delimiter: str, first: str | None, second: str | None) -> str:
+    """Both parts, with the delimiter between them only where neither has white space at the seam."""
+    if not first or not second:
+        return first or second or ""
+    return first + (delimiter if needs_delimiter(first, second) else "") + second
+
+
+def needs_delimiter(first: str, second: str) -> bool:
+    return bool(first) and not (first[-1].isspace() or second[0].isspace())
+
+
+def _system(task: Task, doc: Doc, style: Style) -> list[Message]:
+    text = join_with(task.template.fewshot_delimiter, style.system, task.description(doc.row))
+    return [Message("system", text)] if text else []
+
+
+def _shot_turns(task: Task, shot: Doc) -> list[Message]:
+    """An example: its question and its answer. An answer of "" leaves the bare question, without delimiters."""
+    template = task.shot_template
+    question, answer = template.text(shot.row), template.target(shot.row)
+    if task.multiple_input:
+        question = _choices(template, shot.row)[question]
+    elif template.choices is not None and isinstance(answer, int):
+        answer = _chosen(_choices(template, shot.row), answer, shot)
+    if isinstance(answer, list):
+        answer = answer[0]
+    return _turns(question, answer, prefix=template.gen_prefix(shot.row), template=template, row=shot.row)
+
+
+def _turns(question: Any, answer: Any, *, prefix: str | None, template: Template, row: Row) -> list[Message]:
+    if not isinstance(question, str):
+        raise UserError(f"doc_to_text must give text, but gave {question!r}.")
+    answered = answer is not None and answer != ""
+    if answered and not isinstance(answer, str):
+        raise UserError(f"doc_to_target of an example must give text or a choice's index, but gave {answer!r}.")
+    delimited = needs_delimiter(question, prefix) if prefix else answered
+    user = Message("user", question, template.target_delimiter if delimited else "")
+    if answered:
+        return [user, Message("assistant", join_with(" ", prefix, answer), template.fewshot_delimiter)]
+    return [user, Message("assistant", prefix)] if prefix else [user]
+
+
+def _choices(template: Template, row: Row) -> list[str]:
+    assert template.choices is not None
+    return template.choices(row)
+
+
+def _chosen(choices: Sequence[str], index: int, shot: Doc) -> str:
+    if not -len(choices) <= index < len(choices):
+        raise UserError(f"example {shot.index}: its target is choice {index}, but there are {len(choices)} choices.")
+    return choices[index]
+
+
+def _as_text(messages: list[Message], style: Style, continues: bool) -> str:
+    if style.chat is None:
+        return "".join(message.content + message.delimiter for message in messages)
+    turns = messages if style.multiturn else _as_one_turn(messages)
+    return style.chat([{"role": turn.role, "content": turn.content} for turn in turns], not continues)
+
+
+def _as_one_turn(messages: list[Message]) -> list[Message]:
+    """All turns between the system message and a last assistant prefix as one user turn, delimiters kept inside."""
+    system = messages[:1] if messages[0].role == "system" else []
+    turns = messages[len(system) :]
+    tail = turns[-1:] if turns[-1].role == "assistant" else []
+    turns = turns[: len(turns) - len(tail)]
+    text = "".join(turn.content + turn.delimiter for turn in turns[:-1]) + turns[-1].content
+    return [*system, Message("user", text), *tail]

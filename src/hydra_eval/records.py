@@ -1,0 +1,139 @@
+"""What flows from a data set's row to a table's row. Frozen, without behaviour beyond their own identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+
+class RequestKind(Enum):
+    """What is asked of the model; each kind is one call of the model protocol."""
+
+    LOGLIKELIHOOD = "loglikelihood"
+    ROLLING = "loglikelihood_rolling"
+    GENERATE = "generate_until"
+
+
+class DocKey(NamedTuple):
+    """Identity of a document within a run; sorting by it gives the order of the files."""
+
+    task: str
+    index: int
+
+
+class InstanceKey(NamedTuple):
+    """Identity of one request: document, request number within it, repeat number within that."""
+
+    task: str
+    doc: int
+    index: int
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doc:
+    """One row of a data set, with the identity it keeps through the whole run."""
+
+    task: str
+    split: str
+    index: int
+    """Position in the split after `process_docs`; counted before any limit."""
+    row: Mapping[str, Any]
+
+    @property
+    def key(self) -> DocKey:
+        return DocKey(self.task, self.index)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """How one reply is to be generated; every default is filled in."""
+
+    max_new_tokens: int
+    stop: tuple[str, ...]
+    do_sample: bool = False
+    temperature: float = 0.0
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int = 1234
+    """Seeds the reply's own generator together with the instance's key."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Handed to `transformers.GenerationConfig` as it is (num_beams, repetition_penalty, …)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One request to the model."""
+
+    key: InstanceKey
+    kind: RequestKind
+    context: str
+    """The prompt as sent; empty for a rolling log-likelihood."""
+    continuation: str | None = None
+    """The text to score: after the context, or on its own for a rolling log-likelihood."""
+    generation: Generation | None = None
+    arguments: tuple[Any, ...] = ()
+    """The request as lm-eval would show it in its samples file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packet:
+    """Whole documents' requests of one kind: the unit of sharding, of forward passes and of resume."""
+
+    index: int
+    kind: RequestKind
+    instances: tuple[Instance, ...]
+    cost: int
+    """Estimated tokens to run through the model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What the model said to one instance."""
+
+    key: InstanceKey
+    text: str | None = None
+    """Generation: the reply up to its first stop string."""
+    logprob: float | None = None
+    """Log-likelihoods: sum over the continuation's tokens, in nats."""
+    token_logprobs: tuple[float, ...] = ()
+    """Log-likelihoods: one value per token of the continuation, in nats."""
+    is_greedy: bool | None = None
+    """Log-likelihood: every token of the continuation is the model's first choice."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cut_tokens: int = 0
+    """Prompt tokens dropped on the left because the model's window is too short."""
+    finish_reason: str | None = None
+    """Generation: `stop` (stop string or end-of-sequence) or `length`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleRow:
+    """One document as seen through one filter pipeline: the product of a run."""
+
+    task: str
+    doc_id: int
+    filter: str
+    doc: Mapping[str, Any]
+    target: Any
+    arguments: tuple[tuple[Any, ...], ...]
+    """One entry per request of the document."""
+    resps: tuple[tuple[Any, ...], ...]
+    """Raw replies: request × repeat; text, or (log-likelihood, is_greedy), or log-likelihood."""
+    filtered_resps: tuple[Any, ...]
+    """What the pipeline made of each request's replies."""
+    scores: Mapping[str, Any]
+    """Metric name → per-document value: a number, or the tuple that the metric's aggregation wants."""
+    shots: tuple[int, ...] = ()
+    """Index of each few-shot example in its pool, in prompt order."""
+    input_tokens: tuple[int, ...] = ()
+    output_tokens: tuple[int, ...] = ()
+    cut_tokens: tuple[int, ...] = ()
+    finish_reasons: tuple[str | None, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return (self.task, self.filter, self.doc_id)

@@ -1,0 +1,187 @@
+"""One job on every rank: build, plan, ask, score, gather, write. Whatever can fail, fails before the model loads."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from hydra_eval.aggregate import TaskResult, aggregate, merge_rows
+from hydra_eval.config.schema import ModelConfig, RunConfig
+from hydra_eval.fleet import Fleet
+from hydra_eval.models import load_model, load_tokenizer
+from hydra_eval.models.base import Efficiency, Model
+from hydra_eval.models.chat import chat_renderer
+from hydra_eval.pipeline import Work, prepare, score
+from hydra_eval.plan import share_out
+from hydra_eval.prompts import Style
+from hydra_eval.records import Packet, RequestKind, Response, SampleRow
+from hydra_eval.results import RunRecord, results_dict
+from hydra_eval.run_files import write_results, write_samples
+from hydra_eval.screen import Screen
+from hydra_eval.tasks.build import build_tasks
+from hydra_eval.trackers.base import RunFacts, Tracker
+
+log = logging.getLogger(__name__)
+
+
+class ModelShelf:
+    """Keeps the last model and tokenizer: a sweep loads them once for as long as the model's config stays the same."""
+
+    def __init__(self) -> None:
+        self._config: ModelConfig | None = None
+        self._tokenizer: Any = None
+        self._model: Model | None = None
+
+    def tokenizer(self, config: ModelConfig) -> Any:
+        if self._config != config:
+            # The old weights go before the new ones come.
+            self._config, self._tokenizer, self._model = None, None, None
+            self._tokenizer = load_tokenizer(config)
+            self._config = config
+        return self._tokenizer
+
+    def model(self, config: ModelConfig, device: str) -> Model:
+        tokenizer = self.tokenizer(config)
+        if self._model is None:
+            self._model = load_model(config, device=device, tokenizer=tokenizer)
+        return self._model
+
+
+@dataclass(kw_only=True)
+class Job:
+    """What one run of the program knows; a sweep makes several."""
+
+    config: RunConfig
+    fleet: Fleet
+    folder: Path
+    tracker: Tracker
+    facts: RunFacts
+    models: ModelShelf
+    screen: Screen
+    started: float = field(default_factory=time.time)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """A stage that all ranks pass together, timed."""
+        begin = time.perf_counter()
+        with self.fleet.stage(name):
+            yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+
+def run_job(job: Job) -> list[TaskResult]:
+    """Evaluate, on this rank's share. Returns the results on the main process, nothing elsewhere.
+
+    Raises JobFailed on every rank where any rank fails.
+    """
+    config, fleet = job.config, job.fleet
+    with job.phase("data"):
+        tasks = build_tasks(config)
+    with job.phase("prompts"):
+        tokenizer = job.models.tokenizer(config.model)
+        work = prepare(tasks, _style(config, tokenizer), batch_tokens=config.model.batch_tokens)
+        job.screen.say_plan(work, fleet.world)
+    with job.phase("tracker"):
+        if fleet.is_main:
+            job.tracker.start(job.facts)
+    with job.phase("model"):
+        model = job.models.model(config.model, fleet.device)
+        before = snapshot(model.efficiency)
+    mine = share_out(work.packets, fleet.world)[fleet.rank]
+    with job.phase("requests"), job.screen.progress(mine) as advance:
+        responses = ask(model, mine, advance)
+    with job.phase("scores"):
+        rows = score(work, mine, responses)
+    per_rank: list[tuple[list[SampleRow], dict[str, Efficiency]]] = fleet.exchange(
+        "rows", (rows, spent_since(before, model.efficiency))
+    )
+    results: list[TaskResult] = []
+    with job.phase("results"):
+        if fleet.is_main:
+            results = _finish(job, work, model, per_rank)
+    return results
+
+
+def ask(model: Model, packets: Sequence[Packet], advance: Callable[[Packet], None]) -> list[Response]:
+    """The responses to every request of `packets`."""
+    responses: list[Response] = []
+    for packet in packets:
+        generates = packet.kind is RequestKind.GENERATE
+        responses += model.generate(packet) if generates else model.loglikelihood(packet)
+        advance(packet)
+    return responses
+
+
+def _style(config: RunConfig, tokenizer: Any) -> Style:
+    prompt = config.prompt
+    chat = chat_renderer(tokenizer, prompt.chat_template, prompt.template_args) if prompt.chat_template else None
+    return Style(chat=chat, multiturn=prompt.multiturn, system=prompt.system)
+
+
+def _finish(
+    job: Job, work: Work, model: Model, per_rank: Sequence[tuple[list[SampleRow], dict[str, Efficiency]]]
+) -> list[TaskResult]:
+    """On the main process: merge, aggregate, write, and only then tell the tracker."""
+    rows = merge_rows([rows for rows, _ in per_rank], work.tasks)
+    by_task: dict[str, list[SampleRow]] = defaultdict(list)
+    for row in rows:
+        by_task[row.task].append(row)
+    paths = [write_samples(job.folder, name, of_task) for name, of_task in by_task.items()]
+    results = [aggregate(task, by_task[task.name], bootstrap=job.config.stats.bootstrap) for task in work.tasks]
+    record = RunRecord(
+        config=job.config,
+        facts=model.facts,
+        world=job.fleet.world,
+        started=job.started,
+        seconds=job.seconds,
+        efficiency=added_up([spent for _, spent in per_rank]),
+        shots={task.name: _shot_facts(work, task.name) for task in work.tasks},
+    )
+    content = results_dict(record, results)
+    paths.append(write_results(job.folder, content))
+    for name, of_task in by_task.items():
+        job.tracker.samples(name, of_task)
+    job.tracker.results(content)
+    job.tracker.files(paths)
+    return results
+
+
+def _shot_facts(work: Work, name: str) -> dict[str, Any]:
+    plan = next(task.shots for task in work.tasks if task.name == name)
+    return {
+        "strategy": plan.strategy,
+        "n": plan.n,
+        "seed": plan.seed,
+        "split": plan.pool_split,
+        "pool": len(plan.pool),
+        "replaced": work.picks[name].replaced,
+    }
+
+
+def snapshot(efficiency: Mapping[str, Efficiency]) -> dict[str, Efficiency]:
+    return {kind: Efficiency(**vars(counters)) for kind, counters in efficiency.items()}
+
+
+def spent_since(before: Mapping[str, Efficiency], now: Mapping[str, Efficiency]) -> dict[str, Efficiency]:
+    """What this job alone cost; the model's counters run on through a sweep."""
+    return {kind: _combined(before.get(kind, Efficiency()), counters, -1) for kind, counters in now.items()}
+
+
+def added_up(per_rank: Sequence[Mapping[str, Efficiency]]) -> dict[str, Efficiency]:
+    total: dict[str, Efficiency] = {}
+    for spent in per_rank:
+        for kind, counters in spent.items():
+            total[kind] = _combined(counters, total.get(kind, Efficiency()), 1)
+    return total
+
+
+def _combined(first: Efficiency, second: Efficiency, sign: int) -> Efficiency:
+    names = [counter.name for counter in fields(Efficiency)]
+    return Efficiency(**{name: getattr(second, name) + sign * getattr(first, name) for name in names})

@@ -1,0 +1,103 @@
+"""What a person sees while a run goes on, and at its end. Silent on every rank but the main one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from hydra_eval.aggregate import MetricResult, TaskResult
+from hydra_eval.pipeline import Work
+from hydra_eval.records import Packet
+from hydra_eval.tasks.task import Task
+
+Advance: TypeAlias = Callable[[Packet], None]
+ARROWS = {True: "↑", False: "↓", None: ""}
+
+
+class Screen:
+    """Progress and notices on stderr, tables on stdout."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._notices = Console(stderr=True, quiet=not shown, soft_wrap=True, highlight=False)
+        self._tables = Console(quiet=not shown, soft_wrap=True, highlight=False)
+
+    def say(self, text: str) -> None:
+        self._notices.print(text, markup=False)
+
+    def say_plan(self, work: Work, world: int) -> None:
+        """How much there is to do, before the model loads."""
+        for task in work.tasks:
+            self.say(f"{task.name}: {describe_task(task)}")
+            replaced = work.picks[task.name].replaced
+            if replaced:
+                self.say(f"{task.name}: {replaced} examples were the document itself; others stand in their place.")
+        processes = "1 process" if world == 1 else f"{world} processes"
+        self.say(f"{work.requests} requests in {len(work.packets)} packets on {processes}.")
+
+    @contextmanager
+    def progress(self, packets: Sequence[Packet]) -> Iterator[Advance]:
+        """A bar over this rank's requests, moved on packet by packet."""
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        total = sum(len(packet.instances) for packet in packets)
+        with Progress(*columns, console=self._notices, disable=not self._shown) as bar:
+            bar_id = bar.add_task("requests", total=total)
+            yield lambda packet: bar.advance(bar_id, len(packet.instances))
+
+    def show_results(self, results: Sequence[TaskResult], folder: Path, link: str | None) -> None:
+        """The table of all metrics, where the files are, and where the tracker shows them."""
+        self._tables.print(results_table(results))
+        self._tables.print(f"Files: {folder}", markup=False)
+        if link:
+            self._tables.print(f"W&B:   {link}", markup=False)
+
+    def show_table(self, table: Table) -> None:
+        self._tables.print(table)
+
+
+def describe_task(task: Task) -> str:
+    """Documents, shots and their source in one line."""
+    total, used = len(task.all_docs), len(task.docs)
+    documents = f"{used} documents" if used == total else f"{used} of {total} documents"
+    if task.shots.n == 0:
+        return f"{documents}, 0 shots"
+    return f"{documents}, {task.shots.n} shots from {task.shots.pool_split or 'its samples'} ({task.shots.strategy})"
+
+
+def results_table(results: Sequence[TaskResult]) -> Table:
+    """One line per task, filter and metric, with its standard error."""
+    table = Table(title=None, header_style="bold")
+    for name in ("task", "version", "shots", "filter", "n", "metric", "value", "stderr"):
+        table.add_column(name, justify="right" if name in ("shots", "n", "value", "stderr") else "left")
+    for result in results:
+        for place, metric in enumerate(result.metrics):
+            table.add_row(*_task_cells(result, first=place == 0), *_metric_cells(metric))
+        table.add_section()
+    return table
+
+
+def _task_cells(result: TaskResult, *, first: bool) -> tuple[str, ...]:
+    task = result.task
+    return (task.name, str(task.version), str(task.shots.n)) if first else ("", "", "")
+
+
+def _metric_cells(metric: MetricResult) -> tuple[str, ...]:
+    name = f"{metric.metric} {ARROWS[metric.higher_is_better]}".rstrip()
+    error = "" if metric.stderr is None else f"± {metric.stderr:.4f}"
+    return (metric.filter, str(metric.n), name, number(metric.value), error)
+
+
+def number(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float | int) else str(value)

@@ -1,0 +1,66 @@
+"""The index of a sweep: one line per job with its overrides, status and headline numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from hydra_eval.aggregate import TaskResult
+from hydra_eval.sample_file import as_plain
+from hydra_eval.screen import Screen, number
+
+INDEX = "sweep.jsonl"
+
+
+class SweepIndex:
+    """Writes `sweep.jsonl` as the jobs end, and shows all of them at the end."""
+
+    def __init__(self, folder: Path, *, writes: bool) -> None:
+        self._path = folder / INDEX
+        self._writes = writes
+        self._jobs: list[dict[str, Any]] = []
+
+    def add(
+        self,
+        folder: Path,
+        overrides: Sequence[str],
+        *,
+        status: str,
+        results: Sequence[TaskResult] = (),
+        error: str | None = None,
+    ) -> None:
+        """One job has ended. Does nothing outside a sweep."""
+        if not self._writes:
+            return
+        job = {
+            "job": len(self._jobs),
+            "folder": folder.name,
+            "overrides": list(overrides),
+            "status": status,
+            "metrics": headline(results),
+            "error": error,
+        }
+        self._jobs.append(job)
+        with self._path.open("a", encoding="utf-8") as handle:
+            handle.write(json.dumps(job, ensure_ascii=False, default=as_plain) + "\n")
+
+    def show(self, screen: Screen) -> None:
+        if not self._jobs:
+            return
+        metrics = sorted({name for job in self._jobs for name in job["metrics"]})
+        table = Table("job", "overrides", "status", *metrics, header_style="bold")
+        for job in self._jobs:
+            scores = [number(job["metrics"][name]) if name in job["metrics"] else "" for name in metrics]
+            table.add_row(str(job["job"]), " ".join(job["overrides"]), job["status"], *scores)
+        screen.show_table(table)
+        screen.say(f"Sweep: {self._path.parent}")
+
+
+def headline(results: Sequence[TaskResult]) -> dict[str, Any]:
+    """The first metric of each task under `task/metric`."""
+    firsts = [(result.task.name, result.metrics[0]) for result in results if result.metrics]
+    return {f"{task}/{metric.metric},{metric.filter}": metric.value for task, metric in firsts}

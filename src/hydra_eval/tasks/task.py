@@ -1,0 +1,80 @@
+"""A task ready to run: every hook resolved, every default filled, data loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hydra_eval.filters.base import Pipeline
+from hydra_eval.metrics.base import BoundMetric
+from hydra_eval.records import Doc, Generation
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """How one row becomes text; once for the document, once for its examples."""
+
+    text: Callable[[Row], Any]
+    """A string, or the index of the right context where the contexts differ per choice."""
+    target: Callable[[Row], Any]
+    """A string, a choice index, or a list of either."""
+    choices: Callable[[Row], list[str]] | None
+    gen_prefix: Callable[[Row], str | None]
+    target_delimiter: str
+    fewshot_delimiter: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShotPlan:
+    """Which examples stand before a task's documents."""
+
+    strategy: str
+    n: int
+    seed: int
+    pool: tuple[Doc, ...]
+    """All rows that examples may come from, in data-set order."""
+    pool_split: str | None
+    """None for samples written in the task file."""
+    sampler: str = "default"
+    """The task's own choice (lm-eval's name), followed by the strategy `task`."""
+    excludes_doc: bool = False
+    """lm-eval draws one example more and drops the document itself; the strategy `task` repeats its draws."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Everything that the stages after `docs` need to know of a task."""
+
+    name: str
+    """Name of the result; unique in the run."""
+    output_type: str
+    """multiple_choice, generate_until, loglikelihood or loglikelihood_rolling."""
+    docs: tuple[Doc, ...]
+    """Documents to evaluate, after the limit."""
+    all_docs: tuple[Doc, ...]
+    """Documents before the limit: examples are drawn over these, so that a limit changes no prompt."""
+    description: Callable[[Row], str | None]
+    template: Template
+    shot_template: Template
+    shots: ShotPlan
+    multiple_input: bool
+    multiple_target: bool
+    generation: Generation | None
+    generation_kwargs: Mapping[str, Any] | None
+    """The same as lm-eval would show it."""
+    repeats: int
+    filters: tuple[Pipeline, ...]
+    metrics: tuple[BoundMetric, ...]
+    process_results: Callable[[Row, list[Any]], Mapping[str, Any]] | None
+    version: Any
+    config: Mapping[str, Any]
+    """The resolved YAML, for the results file."""
+    source: str
+    """The task's file."""
+
+    @property
+    def wants_unconditional(self) -> bool:
+        return any(metric.name == "acc_mutual_info" for metric in self.metrics)
