@@ -17,11 +17,13 @@ from typing import Any, cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.errors import CompactHydraException
 from omegaconf import DictConfig, OmegaConf
 
 from hydra_eval.aggregate import TaskResult
 from hydra_eval.config.command_line import CommandLine, parse_command_line
 from hydra_eval.config.compose import register, typed
+from hydra_eval.config.explain import explain
 from hydra_eval.config.folder import RunFolder, named_folder, new_folder, pick_folder, run_slug
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.errors import UserError
@@ -47,6 +49,8 @@ def main() -> None:
         sys.exit(_start(parse_command_line(sys.argv[1:])))
     except UserError as error:
         complain(str(error))
+    except CompactHydraException as error:
+        complain(explain(error))
     except JobFailed as error:
         # Raised on every rank; the main process speaks for all of them.
         if os.environ.get("RANK", "0") == "0":
@@ -55,7 +59,8 @@ def main() -> None:
 
 
 def quiet_libraries() -> None:
-    """Before any of them is imported: no look-ups and no bars of their own."""
+    """Before any of them is imported: no look-ups and no bars of their own; Hydra hands its errors to `main`."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
@@ -135,7 +140,7 @@ class Session:
         except JobFailed as error:
             self.failed += 1
             self.index.add(folder, overrides, status="failed", error=str(error))
-            log.error("%s%s", self._which(overrides), error)
+            log.error("hydra-eval: error: %s%s", self._which(overrides), error)
             if error.trace:
                 log.error("%s", error.trace)
         else:

@@ -14,7 +14,7 @@ from typing import Any
 from hydra_eval.aggregate import TaskResult, aggregate, merge_rows
 from hydra_eval.config.schema import ModelConfig, RunConfig
 from hydra_eval.fleet import Fleet
-from hydra_eval.models import load_model, load_tokenizer
+from hydra_eval.models import check_generations, load_model, load_tokenizer
 from hydra_eval.models.base import Efficiency, Model
 from hydra_eval.models.chat import chat_renderer
 from hydra_eval.pipeline import Work, prepare, score
@@ -86,6 +86,7 @@ def run_job(job: Job) -> list[TaskResult]:
         tasks = build_tasks(config)
     with job.phase("prompts"):
         tokenizer = job.models.tokenizer(config.model)
+        check_generations(config.model, tokenizer, [task.generation for task in tasks if task.generation])
         work = prepare(tasks, _style(config, tokenizer), batch_tokens=config.model.batch_tokens)
         job.screen.say_plan(work, fleet.world)
     with job.phase("tracker"):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -17,6 +18,7 @@ from hydra_eval.records import Packet
 from hydra_eval.tasks.task import Task
 
 Advance: TypeAlias = Callable[[Packet], None]
+WIDEST = 1_000
 ARROWS = {True: "↑", False: "↓", None: ""}
 
 
@@ -26,7 +28,8 @@ class Screen:
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
         self._notices = Console(stderr=True, quiet=not shown, soft_wrap=True, highlight=False)
-        self._tables = Console(quiet=not shown, soft_wrap=True, highlight=False)
+        # A narrow screen may wrap a line of a table; it must not cut a number.
+        self._tables = Console(quiet=not shown, soft_wrap=True, highlight=False, width=WIDEST)
 
     def say(self, text: str) -> None:
         self._notices.print(text, markup=False)
@@ -58,7 +61,7 @@ class Screen:
 
     def show_results(self, results: Sequence[TaskResult], folder: Path, link: str | None) -> None:
         """The table of all metrics, where the files are, and where the tracker shows them."""
-        self._tables.print(results_table(results))
+        self.show_table(results_table(results))
         self._tables.print(f"Files: {folder}", markup=False)
         if link:
             self._tables.print(f"W&B:   {link}", markup=False)
@@ -78,7 +81,7 @@ def describe_task(task: Task) -> str:
 
 def results_table(results: Sequence[TaskResult]) -> Table:
     """One line per task, filter and metric, with its standard error."""
-    table = Table(title=None, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold")
     for name in ("task", "version", "shots", "filter", "n", "metric", "value", "stderr"):
         table.add_column(name, justify="right" if name in ("shots", "n", "value", "stderr") else "left")
     for result in results:

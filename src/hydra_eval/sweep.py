@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.table import Table
 
 from hydra_eval.aggregate import TaskResult
@@ -52,7 +53,7 @@ class SweepIndex:
         if not self._jobs:
             return
         metrics = sorted({name for job in self._jobs for name in job["metrics"]})
-        table = Table("job", "overrides", "status", *metrics, header_style="bold")
+        table = Table("job", "overrides", "status", *metrics, box=box.SIMPLE_HEAD, header_style="bold")
         for job in self._jobs:
             scores = [number(job["metrics"][name]) if name in job["metrics"] else "" for name in metrics]
             table.add_row(str(job["job"]), " ".join(job["overrides"]), job["status"], *scores)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hydra._internal.utils import get_args_parser
+
+from hydra_eval.errors import UserError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,18 +30,26 @@ class CommandLine:
     @property
     def named_folder(self) -> Path | None:
         """The folder that the user chose for this run or sweep."""
-        value = self.value("hydra.sweep.dir" if self.multirun else "hydra.run.dir")
+        key = "hydra.sweep.dir" if self.multirun else "hydra.run.dir"
+        value = self.value(key)
+        if value is not None and "${" in value:
+            raise UserError(f"{key}={value}: name a plain folder; it is picked before Hydra resolves anything.")
         return None if value is None else Path(value)
 
     def within(self, folder: Path, *, is_main: bool) -> list[str]:
         """The command line that makes Hydra use `folder`; other ranks than the main one leave no files of Hydra's."""
         key = "hydra.sweep.dir" if self.multirun else "hydra.run.dir"
-        quoted = str(folder).replace("\\", "\\\\").replace("'", "\\'")
-        extra = [f"{key}='{quoted}'"]
+        extra = [f"{key}={quoted(str(folder))}"]
         if not is_main:
             extra += ["hydra.output_subdir=null", "hydra/job_logging=worker", "hydra/hydra_logging=none"]
         kept = [argument for argument in self.argv if not argument.startswith(f"{key}=")]
         return [*kept, *extra]
+
+
+def quoted(text: str) -> str:
+    """The text as a value that Hydra's grammar reads back: only before a quote or the end is a backslash doubled."""
+    escaped = re.sub(r"(\\*)('|\Z)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), text)
+    return f"'{escaped}'"
 
 
 def parse_command_line(argv: Sequence[str]) -> CommandLine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
@@ -13,15 +13,13 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from hydra_eval.config.explain import nested_schema, unknown_name
 from hydra_eval.config.folder import job_folder_name
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_folders import task_folders
 from hydra_eval.config.task_source import TaskSource
-from hydra_eval.errors import UserError, did_you_mean, known_names
+from hydra_eval.errors import UserError
 from hydra_eval.resources import PACKAGE
-
-FREE_FORM = {"tasks", "groups", "selection", "filters", "metrics"}
-"""Sections whose keys are names that the user chooses."""
 
 
 class TaskFolders(SearchPathPlugin):
@@ -46,7 +44,7 @@ def typed(cfg: DictConfig) -> RunConfig:
     Raises UserError for a key that the schema does not have, which Hydra lets through after a `+`.
     """
     try:
-        content = OmegaConf.to_container(cfg, resolve=True)
+        content = cast(dict[str, Any], OmegaConf.to_container(cfg, resolve=True))
         refuse_unknown_keys(content, RunConfig, path="")
         config = OmegaConf.to_object(cfg)
     except OmegaConfBaseException as error:
@@ -55,20 +53,12 @@ def typed(cfg: DictConfig) -> RunConfig:
     return config
 
 
-def refuse_unknown_keys(content: Any, schema: Any, *, path: str) -> None:
+def refuse_unknown_keys(content: Mapping[str, Any], schema: Any, *, path: str) -> None:
     """Walk config and schema side by side; the first key that is only in the config is an error."""
-    known = {known.name: known for known in dataclasses.fields(schema)}
+    known = [field.name for field in dataclasses.fields(schema)]
     for key, value in content.items():
         if key not in known:
-            raise UserError(
-                f"The config has no key '{path}{key}'.{did_you_mean(str(key), known)} "
-                f"Known{f' below {path[:-1]}' if path else ''}: {known_names(known)}."
-            )
-        nested = _nested_schema(known[key])
-        if nested is not None and isinstance(value, Mapping) and key not in FREE_FORM:
+            raise UserError(unknown_name(path, str(key), known))
+        nested = nested_schema(schema, key)
+        if nested is not None and isinstance(value, Mapping):
             refuse_unknown_keys(value, nested, path=f"{path}{key}.")
-
-
-def _nested_schema(known: dataclasses.Field[Any]) -> Any:
-    factory = known.default_factory
-    return factory if dataclasses.is_dataclass(factory) else None

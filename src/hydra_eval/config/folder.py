@@ -32,12 +32,15 @@ class RunFolder:
 
 def named_folder(path: Path) -> RunFolder:
     """The folder that the user named. Raises UserError where a finished or a live run is in it."""
-    if is_complete(path):
-        raise UserError(f"hydra.run.dir={path} holds a finished run. Name another folder, or remove that one.")
-    path.mkdir(parents=True, exist_ok=True)
-    held = _try_lock(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        held = _try_lock(path)
+    except OSError as error:
+        raise UserError(f"hydra.run.dir={path} cannot be used: {error.strerror}. Name another folder.") from error
     if held is None:
         raise UserError(f"hydra.run.dir={path} is in use by a run that is still going. Name another folder, or wait.")
+    if is_complete(path):  # asked under the lock: a run may end between the two questions
+        raise UserError(f"hydra.run.dir={path} holds a finished run. Name another folder, or remove that one.")
     return held
 
 
@@ -45,7 +48,10 @@ def pick_folder(root: Path, overrides: Sequence[str], *, resume: bool, now: date
     """The newest unfinished and unlocked folder of the same command, else a new one named after time, task, model."""
     if resume:
         for path in _newest_first(root):
-            if _recorded(path) == compared(overrides) and not is_complete(path) and (held := _try_lock(path)):
+            if _recorded(path) != compared(overrides) or is_complete(path):
+                continue
+            held = _try_lock(path)
+            if held and not is_complete(path):  # asked again under the lock: that run may have just ended
                 return held
     return new_folder(root / f"{now:%Y-%m-%d}" / f"{now:%H-%M-%S}-{run_slug(overrides)}")
 
@@ -68,9 +74,10 @@ def is_complete(path: Path) -> bool:
     """Whether the folder holds the results of a run that came to its end."""
     try:
         results = json.loads((path / RESULTS).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
-    return bool(results.get("hydra_eval", {}).get("status") == "complete")
+    own = results.get("hydra_eval") if isinstance(results, dict) else None
+    return isinstance(own, dict) and own.get("status") == "complete"
 
 
 def compared(overrides: Sequence[str]) -> list[str]:

@@ -131,6 +131,13 @@ class GenerationOverrides:
             value = getattr(self, name)
             if value is not None and value < least:
                 _refuse(f"generation.{name}", value, f"must be at least {least}")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            _refuse("generation.top_p", self.top_p, "must be above 0 and at most 1")
+        stops = self.stop if isinstance(self.stop, list) else [] if self.stop is None else [self.stop]
+        if not all(isinstance(stop, str) for stop in stops):
+            _refuse("generation.stop", self.stop, "must be a string or a list of strings")
+        if "" in stops:
+            _refuse("generation.stop", self.stop, "an empty string would stop every reply at once; leave it out")
 
 
 @dataclass
@@ -196,7 +203,7 @@ class RunConfig:
     resume: str = "auto"
     """auto: the same command goes on in its unfinished folder; never: always a new one."""
     selection: dict[str, Any] = field(default_factory=dict)
-    """What `task=` named: each SPEC as typed → task key and shots."""
+    """What `task=` named: each SPEC as typed → name, tasks (key → name) and shots."""
     tasks: dict[str, Any] = field(default_factory=dict)
     """Key → every field of one task's YAML."""
     groups: dict[str, Any] = field(default_factory=dict)

@@ -15,10 +15,16 @@ REFUSED = {
     "class": "tasks written as Python classes",
     "use_prompt": "promptsource prompts",
     "doc_to_image": "images",
-    "doc_to_audio": "audio",
+    "doc_to_audio": "sounds",
     "custom_dataset": "custom data-set functions",
 }
 """Keys that are known and not honoured yet; refused by name rather than ignored."""
+KINDS: dict[str, type] = {
+    **dict.fromkeys(("training_split", "validation_split", "test_split", "fewshot_split"), str),
+    **dict.fromkeys(("dataset_path", "dataset_name", "target_delimiter", "fewshot_delimiter"), str),
+    **dict.fromkeys(("dataset_kwargs", "fewshot_config", "generation_kwargs", "metadata"), dict),
+}
+"""Keys whose value can only be text, or a mapping."""
 
 
 @dataclass(kw_only=True)
@@ -76,12 +82,14 @@ def fill_defaults(content: Mapping[str, Any], *, path: Path) -> dict[str, Any]:
 def task_config(content: Mapping[str, Any]) -> TaskConfig:
     """Check one composed task. Raises UserError with the file for a key that is misspelt or not honoured."""
     where = content.get("file", "task")
+    for key, refused in REFUSED.items():
+        if content.get(key) is not None:
+            raise UserError(f"{where}: '{key}': {refused} are not supported yet.")
     for key in content:
-        if key in REFUSED and content[key] is not None:
-            raise UserError(f"{where}: '{key}': {REFUSED[key]} are not supported yet.")
         if key not in KNOWN:
             raise UserError(f"{where}: unknown key '{key}'.{did_you_mean(str(key), KNOWN)} Known: {_known()}.")
     config = TaskConfig(**dict(content))
+    _check_types(config)
     if config.output_type not in OUTPUT_TYPES:
         raise UserError(
             f"{where}: output_type '{config.output_type}' is not known."
@@ -90,6 +98,22 @@ def task_config(content: Mapping[str, Any]) -> TaskConfig:
     if config.unsafe_code:
         raise UserError(f"{where}: '{config.task}' runs code that the model wrote, which is not supported yet.")
     return config
+
+
+def _check_types(config: TaskConfig) -> None:
+    for key, kind in KINDS.items():
+        value = getattr(config, key)
+        if value is not None and not isinstance(value, kind):
+            raise UserError(f"{config.file}: {key}={value!r} must be {'text' if kind is str else 'a mapping of keys'}.")
+    for key, least in (("num_fewshot", 0), ("repeats", 1)):
+        value = getattr(config, key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+            raise UserError(f"{config.file}: {key}={value!r} must be a whole number from {least}.")
+
+
+def shared_key(key: str, one: str, other: str) -> str:
+    """What is said of two tasks in one run that the config cannot tell apart."""
+    return f"'{one}' and '{other}' have the same key, tasks.{key}, and cannot be in one run. Run them one by one."
 
 
 def _known() -> str:

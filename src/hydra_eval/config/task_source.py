@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from hydra.errors import ConfigCompositionException
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from omegaconf import OmegaConf
 
-from hydra_eval.config.task_config import fill_defaults
+from hydra_eval.config.task_config import fill_defaults, shared_key
 from hydra_eval.config.task_index import TaskIndex, task_index
 from hydra_eval.config.task_yaml import read_task_yaml
 from hydra_eval.errors import UserError, did_you_mean, known_names
@@ -61,15 +62,16 @@ class TaskSource(ConfigSource):
         return sorted(task_index(self._folders()).entries)
 
     def load_config(self, config_path: str) -> ConfigResult:
+        spec = config_path.removeprefix(f"{GROUP}/")
         try:
-            content = options_for(config_path.removeprefix(f"{GROUP}/"), task_index(self._folders()))
+            content = _escaped(options_for(spec, task_index(self._folders())))
         except UserError as error:
             # Printed by Hydra without a traceback.
             raise ConfigCompositionException(str(error)) from error
         return ConfigResult(
             provider=self.provider,
             path=f"{self.scheme()}://{self.path}",
-            config=OmegaConf.create(_escaped(content)),
+            config=OmegaConf.create(content),
             header={"package": "_global_"},
         )
 
@@ -81,13 +83,22 @@ def options_for(text: str, index: TaskIndex) -> dict[str, Any]:
     """What one SPEC adds to the config: its tasks with every key filled, the groups it names, and the selection."""
     spec = parse_spec(text)
     if spec.name not in index.entries:
-        near = did_you_mean(spec.name, index.entries, count=3)
-        raise UserError(f"task={text}: unknown task '{spec.name}'.{near} Known: {known_names(index.entries)}.")
+        raise UserError(f"task={text}: {_unknown(spec.name, index)}")
     tasks: dict[str, Any] = {}
     groups: dict[str, Any] = {}
     members = _collect(spec.name, index, tasks=tasks, groups=groups, parents=())
     selection = {spec.text: {"name": spec.name, "tasks": members, "shots": spec.shots}}
     return {"tasks": tasks, "groups": groups, "selection": selection}
+
+
+def _unknown(name: str, index: TaskIndex) -> str:
+    """Why there is no such task: its file is broken, or the name is nobody's."""
+    for path, reason in index.broken.items():
+        if path.stem == name:
+            return reason
+    broken = f" Files that cannot be read: {known_names(map(str, index.broken))}." if index.broken else ""
+    near = did_you_mean(name, index.entries, count=3)
+    return f"unknown task '{name}'.{near} Known: {known_names(index.entries)}.{broken}"
 
 
 def parse_spec(text: str) -> Spec:
@@ -97,7 +108,7 @@ def parse_spec(text: str) -> Spec:
         raise UserError(f"task={text}: write name or name|shots, with one bar at the most.")
     if len(parts) == 1:
         return Spec(text, text, None)
-    if not parts[1].isdigit():
+    if not parts[1].isdecimal():
         raise UserError(f"task={text}: '{parts[1]}' after the bar must be a number of shots, 0 or more.")
     return Spec(text, parts[0], int(parts[1]))
 
@@ -109,19 +120,22 @@ def task_key(name: str) -> str:
 
 def _collect(
     name: str, index: TaskIndex, *, tasks: dict[str, Any], groups: dict[str, Any], parents: tuple[str, ...]
-) -> list[str]:
-    """Fill `tasks` and `groups` with everything below `name`; return the keys of its tasks, in order."""
+) -> dict[str, str]:
+    """Fill `tasks` and `groups` with everything below `name`; return key → name of its tasks, in order."""
     entry = index.entries[name]
     content = read_task_yaml(entry.path)
     if entry.kind == "task":
-        tasks[task_key(name)] = fill_defaults(content, path=entry.path)
-        return [task_key(name)]
+        key = task_key(name)
+        filled = fill_defaults(content, path=entry.path)
+        if tasks.setdefault(key, filled)["task"] != name:
+            raise UserError(f"{entry.path}: {shared_key(key, tasks[key]['task'], name)}")
+        return {key: name}
     if name in parents:
         raise UserError(f"{entry.path}: the group '{name}' contains itself: {' -> '.join((*parents, name))}.")
-    keys: list[str] = []
+    keys: dict[str, str] = {}
     members = _members(content, entry.path, index)
     for member in members:
-        keys += _collect(member, index, tasks=tasks, groups=groups, parents=(*parents, name))
+        keys |= _collect(member, index, tasks=tasks, groups=groups, parents=(*parents, name))
     groups[name] = {
         "alias": content.get("group_alias"),
         "members": members,
@@ -143,12 +157,14 @@ def _members(content: Mapping[str, Any], path: Path, index: TaskIndex) -> list[s
     return list(members)
 
 
-def _escaped(value: Any) -> Any:
-    """The same value for OmegaConf: `${` in a prompt is text here, not an interpolation."""
+def _escaped(value: Any, keys: tuple[str, ...] = ()) -> Any:
+    """The same value for OmegaConf: `${` in a prompt is text here, not an interpolation; a date is the text it was."""
     if isinstance(value, str):
         if value == "???":
-            raise UserError("The text '???' cannot stand alone in a task file: the config system reads it as a gap.")
+            raise UserError(f"{'.'.join(keys)}: the text '???' cannot stand alone, the config system reads it as a gap.")
         return re.sub(r"(\\*)\$\{", lambda match: match.group(1) * 2 + r"\${", value)
     if isinstance(value, Mapping):
-        return {key: _escaped(item) for key, item in value.items()}
-    return [_escaped(item) for item in value] if isinstance(value, list) else value
+        return {key: _escaped(item, (*keys, str(key))) for key, item in value.items()}
+    if isinstance(value, date):
+        return str(value)
+    return [_escaped(item, keys) for item in value] if isinstance(value, list) else value

@@ -38,7 +38,7 @@ def read_task_yaml(path: Path, *, parents: tuple[Path, ...] = ()) -> dict[str, A
         raise UserError(f"{path}: includes itself: {' -> '.join(str(part) for part in (*parents, path))}")
     own = read_raw(path)
     merged: dict[str, Any] = {}
-    for include in _as_list(own.pop("include", None)):
+    for include in _names(own.pop("include", None), path):
         base = path.parent / include
         if not base.is_file():
             raise UserError(f"{path}: include '{include}' wants the file {base}, which does not exist.")
@@ -48,10 +48,13 @@ def read_task_yaml(path: Path, *, parents: tuple[Path, ...] = ()) -> dict[str, A
     return merged | own
 
 
-def _as_list(value: Any) -> list[str]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
+def _names(value: Any, path: Path) -> list[str]:
+    """One file name or a list of them."""
+    names = [] if value is None else value if isinstance(value, list) else [value]
+    for name in names:
+        if not isinstance(name, str):
+            raise UserError(f"{path}: include: {name!r} is given, but it must be a file's name.")
+    return names
 
 
 def _loader_for(path: Path) -> type[yaml.SafeLoader]:

@@ -1,0 +1,1 @@
+"""From per-document values to numbers with an error."""
