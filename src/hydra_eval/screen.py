@@ -62,12 +62,17 @@ class Screen:
     def show_results(self, results: Sequence[TaskResult], folder: Path, link: str | None) -> None:
         """The table of all metrics, where the files are, and where the tracker shows them."""
         self.show_table(results_table(results))
-        self._tables.print(f"Files: {folder}", markup=False)
+        self._tables.print(f"Files: {from_here(folder)}", markup=False)
         if link:
             self._tables.print(f"W&B:   {link}", markup=False)
 
     def show_table(self, table: Table) -> None:
         self._tables.print(table)
+
+
+def from_here(path: Path) -> Path:
+    """The path as one would type it in the working folder."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def describe_task(task: Task) -> str:

@@ -52,11 +52,13 @@ class SweepIndex:
     def show(self, screen: Screen) -> None:
         if not self._jobs:
             return
-        metrics = sorted({name for job in self._jobs for name in job["metrics"]})
+        metrics = list(dict.fromkeys(name for job in self._jobs for name in job["metrics"]))
+        common = set.intersection(*(set(job["overrides"]) for job in self._jobs)) if len(self._jobs) > 1 else set()
         table = Table("job", "overrides", "status", *metrics, box=box.SIMPLE_HEAD, header_style="bold")
         for job in self._jobs:
             scores = [number(job["metrics"][name]) if name in job["metrics"] else "" for name in metrics]
-            table.add_row(str(job["job"]), " ".join(job["overrides"]), job["status"], *scores)
+            own = [override for override in job["overrides"] if override not in common]
+            table.add_row(str(job["job"]), " ".join(own), job["status"], *scores)
         screen.show_table(table)
         screen.say(f"Sweep: {self._path.parent}")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hydra._internal.utils import get_args_parser
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from hydra_eval.errors import UserError
 
@@ -42,8 +43,15 @@ class CommandLine:
         extra = [f"{key}={quoted(str(folder))}"]
         if not is_main:
             extra += ["hydra.output_subdir=null", "hydra/job_logging=worker", "hydra/hydra_logging=none"]
+        if self.multirun:
+            extra.append(f"hydra.job.config.override_dirname.exclude_keys=[{','.join(self._constant_keys())}]")
         kept = [argument for argument in self.argv if not argument.startswith(f"{key}=")]
         return [*kept, *extra]
+
+    def _constant_keys(self) -> list[str]:
+        """Keys of the overrides that are the same in every job: they would only lengthen the jobs' folder names."""
+        parsed = OverridesParser.create().parse_overrides(list(self.overrides))
+        return [override.key_or_group for override in parsed if not override.is_sweep_override()]
 
 
 def quoted(text: str) -> str:
