@@ -1,0 +1,65 @@
+"""Models by kind. Importing this package imports neither torch nor transformers; loading a model does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from hydra_eval.config.schema import ModelConfig
+from hydra_eval.errors import lookup
+from hydra_eval.models.base import Model
+from hydra_eval.models.dummy import DummyModel, WordTokenizer
+from hydra_eval.records import Generation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """One kind of model: what renders and counts, what checks, and what answers."""
+
+    tokenizer: Callable[[ModelConfig], Any]
+    check: Callable[[ModelConfig, Any, Iterable[Generation]], None]
+    model: Callable[[ModelConfig, str, Any], Model]
+
+
+def load_tokenizer(config: ModelConfig) -> Any:
+    """The tokenizer alone, after every check that needs no weights."""
+    return lookup(MODELS, config.kind, kind="model", where="model.kind").tokenizer(config)
+
+
+def check_generations(config: ModelConfig, tokenizer: Any, generations: Iterable[Generation]) -> None:
+    """UserError where the model cannot generate as asked; before its weights are loaded."""
+    lookup(MODELS, config.kind, kind="model", where="model.kind").check(config, tokenizer, generations)
+
+
+def load_model(config: ModelConfig, device: str, tokenizer: Any) -> Model:
+    """The model, on `device` ("cpu", "cuda:0")."""
+    return lookup(MODELS, config.kind, kind="model", where="model.kind").model(config, device, tokenizer)
+
+
+def _hf_tokenizer(config: ModelConfig) -> Any:
+    from hydra_eval.models.source import load_hf_tokenizer
+
+    return load_hf_tokenizer(config)
+
+
+def _hf_check(config: ModelConfig, tokenizer: Any, generations: Iterable[Generation]) -> None:
+    from hydra_eval.models.hf import check_hf_generations
+
+    check_hf_generations(config, tokenizer, generations)
+
+
+def _hf_model(config: ModelConfig, device: str, tokenizer: Any) -> Model:
+    from hydra_eval.models.hf import load_hf_model
+
+    return load_hf_model(config, device, tokenizer)
+
+
+MODELS: dict[str, Backend] = {
+    "dummy": Backend(
+        tokenizer=lambda config: WordTokenizer(),
+        check=lambda config, tokenizer, generations: None,
+        model=lambda config, device, tokenizer: DummyModel(config, tokenizer),
+    ),
+    "hf": Backend(tokenizer=_hf_tokenizer, check=_hf_check, model=_hf_model),
+}

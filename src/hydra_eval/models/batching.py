@@ -1,0 +1,38 @@
+"""Which requests share a forward pass: a pure function of the requests, never of rank or world size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much one forward pass may hold."""
+
+    tokens: int
+    """Padded length times rows; a single row may exceed it."""
+    rows: int | None = None
+
+
+def plan_batches(
+    sequences: Sequence[tuple[int, ...]], keys: Sequence[Any], budget: Budget, *, room: int = 0
+) -> list[list[int]]:
+    """Indices into `sequences`, longest first, cut into batches that keep the budget.
+
+    `keys` decide the order of equal sequences; `room` is the number of tokens that each row will grow by.
+    """
+    order = sorted(range(len(sequences)), key=lambda i: (-len(sequences[i]), sequences[i], keys[i]))
+    batches: list[list[int]] = []
+    for index in order:
+        # The first row of a batch is its longest: it sets the padded length of all.
+        if batches and _fits(len(batches[-1]) + 1, len(sequences[batches[-1][0]]) + room, budget):
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches
+
+
+def _fits(rows: int, padded_length: int, budget: Budget) -> bool:
+    return rows * padded_length <= budget.tokens and (budget.rows is None or rows <= budget.rows)

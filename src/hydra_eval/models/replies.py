@@ -1,0 +1,101 @@
+"""Replies as token ids and text: options, seeds, where a reply ends, and what is kept of it. No torch."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from hydra_eval.errors import UserError, did_you_mean
+from hydra_eval.records import Generation, InstanceKey
+
+OWN_OPTIONS = {
+    "max_length": "max_new_tokens",
+    "max_new_tokens": "max_new_tokens",
+    "do_sample": "do_sample",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "stop_strings": "stop",
+    "num_return_sequences": "n",
+}
+"""Options of transformers that have a field of ours: option → field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Where a reply ends."""
+
+    tokens: int
+    """Generated tokens, the one that ended the reply included."""
+    content: int
+    """Those whose text is the reply's: an end-of-sequence id is not, even where the tokenizer has text for it."""
+    reason: str
+    """`stop` or `length`."""
+
+
+def check_generation(generation: Generation, *, max_length: int, known: Collection[str]) -> None:
+    """UserError for what cannot be run. `known` are the options that transformers has."""
+    for name in generation.extra:
+        if name in OWN_OPTIONS:
+            raise UserError(
+                f"generation option '{name}': give it as generation.{OWN_OPTIONS[name]}, not among the extra."
+            )
+        if name not in known:
+            raise UserError(
+                f"generation option '{name}' is not known to transformers.{did_you_mean(name, known)} "
+                "Options are the fields of transformers.GenerationConfig."
+            )
+    if generation.max_new_tokens >= max_length:
+        raise UserError(
+            f"generation.max_new_tokens={generation.max_new_tokens} leaves no room for a prompt in the model's window "
+            f"of {max_length} tokens: lower it, or raise model.max_length if the model allows it."
+        )
+    if generation.do_sample and generation.temperature <= 0:
+        raise UserError(
+            f"generation.do_sample=true with temperature={generation.temperature}: sampling needs a temperature above "
+            "0. Set generation.temperature, or generation.do_sample=false for greedy replies."
+        )
+    if generation.do_sample and generation.extra.get("num_beams", 1) != 1:
+        raise UserError("generation: sampling does not go with num_beams; set do_sample=false or num_beams=1.")
+
+
+def reply_seed(seed: int, key: InstanceKey) -> int:
+    """63 bits from the run's seed and the reply's identity: the same on any rank, in any batch, in any order."""
+    identity = "\x1f".join(map(str, (seed, *key)))
+    return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big") >> 1
+
+
+def find_ending(
+    ids: Sequence[int], *, eos_ids: Collection[int], stops: Sequence[str], decode: Callable[[Sequence[int]], str]
+) -> Ending:
+    """The first end-of-sequence id, or the first token that completes a stop string, whichever comes first.
+
+    `ids` may go on after its end: rows of a batch wait for each other. `decode` keeps special tokens.
+    """
+    eos_at = next((at for at, token in enumerate(ids) if token in eos_ids), None)
+    content = ids[:eos_at]
+    if contains_any(decode(content), stops):
+        # What holds a stop string still does with more tokens, so the shortest such start is found by halving.
+        count = bisect_left(range(len(content)), True, key=lambda count: contains_any(decode(content[:count]), stops))
+        return Ending(count, count, "stop")
+    if eos_at is not None:
+        return Ending(eos_at + 1, eos_at, "stop")
+    return Ending(len(ids), len(ids), "length")
+
+
+def contains_any(text: str, stops: Sequence[str]) -> bool:
+    return any(stop in text for stop in stops)
+
+
+def cut_at_stops(text: str, stops: Sequence[str]) -> str:
+    """The text before the first occurrence of each stop string in turn, not stripped."""
+    for stop in stops:
+        text = text.split(stop, maxsplit=1)[0]
+    return text
+
+
+def all_stops(generation: Generation, eos_text: str) -> tuple[str, ...]:
+    """The stop strings in their order, then the tokenizer's end-of-sequence as text; no empty ones."""
+    return tuple(dict.fromkeys(filter(None, (*generation.stop, eos_text))))
