@@ -140,9 +140,8 @@ class Session:
         except JobFailed as error:
             self.failed += 1
             self.index.add(folder, overrides, status="failed", error=str(error))
-            log.error("hydra-eval: error: %s%s", self._which(overrides), error)
-            if error.trace:
-                log.error("%s", error.trace)
+            if self.fleet.is_main:
+                self._tell(error, overrides)
         else:
             self.index.add(folder, overrides, status="complete", results=results)
 
@@ -193,5 +192,9 @@ class Session:
             model=model,
         )
 
-    def _which(self, overrides: list[str]) -> str:
-        return f"job {self.fleet.job} ({' '.join(overrides)}): " if self.command.multirun else ""
+    def _tell(self, error: JobFailed, overrides: list[str]) -> None:
+        """The message, after the trace where the fault is not the user's to mend; on screen and in the log."""
+        if error.trace:
+            log.error("%s", error.trace)
+        job = f"job {self.fleet.job - 1} ({' '.join(overrides)}): " if self.command.multirun else ""
+        log.error("hydra-eval: error: %s%s", job, error)

@@ -16,6 +16,11 @@ from hydra_eval.errors import UserError
 log = logging.getLogger(__name__)
 
 
+LAUNCHER_VARIABLES = ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+JOIN_MINUTES = 10
+HOW = "Start with 'accelerate launch --multi_gpu --num_processes N' (also without GPUs), or with torchrun."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why a rank could not go on."""
@@ -99,7 +104,8 @@ class Fleet:
         except UserError as error:
             failure = Failure(rank=self.rank, message=str(error), trace=None)
         except Exception as error:  # noqa: BLE001  # sent to all ranks, which raise it as JobFailed below
-            message = f"{type(error).__name__}: {error}"
+            notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+            message = f"{type(error).__name__}: {error}{notes}"
             failure = Failure(rank=self.rank, message=message, trace=traceback.format_exc())
         self.exchange(name, failure=failure)
 
@@ -121,19 +127,29 @@ def describe(failures: list[Failure], world: int) -> str:
 
 
 def start_fleet() -> Fleet:
-    """Join the launch that started this process. torch is imported only where there are several processes."""
+    """Join the launch that started this process. torch is imported only where there are several processes.
+
+    Raises UserError where the processes that the launcher promised do not come together.
+    """
     promised = int(os.environ.get("WORLD_SIZE", "1"))
     if promised == 1:
         return Fleet(rank=0, world=1, device="")
+    missing = [name for name in LAUNCHER_VARIABLES if name not in os.environ]
+    if missing:
+        raise UserError(f"WORLD_SIZE={promised} promises {promised} processes, but {', '.join(missing)} unset. {HOW}")
     import torch
-    from accelerate import Accelerator
+    import torch.distributed as dist
+    from accelerate import Accelerator, InitProcessGroupKwargs
 
-    accelerator = Accelerator(cpu=not torch.cuda.is_available())
-    if accelerator.num_processes != promised:
+    joining = InitProcessGroupKwargs(timeout=timedelta(minutes=JOIN_MINUTES))
+    try:
+        accelerator = Accelerator(cpu=not torch.cuda.is_available(), kwargs_handlers=[joining])
+    except dist.DistError as error:
         raise UserError(
-            f"The launcher promised {promised} processes (WORLD_SIZE), but {accelerator.num_processes} joined. "
-            "On a machine without GPUs start them with 'accelerate launch --multi_gpu --num_processes N'."
-        )
+            f"Not all {promised} processes (WORLD_SIZE) came within {JOIN_MINUTES} minutes. {HOW}"
+        ) from error
+    if accelerator.num_processes != promised:
+        raise UserError(f"WORLD_SIZE promises {promised} processes, but {accelerator.num_processes} joined. {HOW}")
     return Fleet(rank=accelerator.process_index, world=accelerator.num_processes, device=str(accelerator.device))
 
 
