@@ -61,18 +61,23 @@ def merge_rows(per_rank: Iterable[Sequence[SampleRow]], tasks: Sequence[Task]) -
 def aggregate(task: Task, rows: Sequence[SampleRow], *, bootstrap: int) -> TaskResult:
     """One value and standard error per metric and filter pipeline. `rows` are this task's, in file order."""
     values: dict[tuple[str, str], list[Any]] = {}
+    metric_of: dict[str, str] = {}
     for row in rows:
+        metric_of |= row.metric_of
         for metric, value in row.scores.items():
             values.setdefault((metric, row.filter), []).append(value)
     return TaskResult(
         task=task,
-        metrics=tuple(_result(task, *key, scored, bootstrap) for key, scored in values.items()),
+        metrics=tuple(
+            _result(_bound(task, metric_of.get(metric, metric)), metric, pipeline, scored, bootstrap)
+            for (metric, pipeline), scored in values.items()
+        ),
         rows=tuple(rows),
     )
 
 
-def _result(task: Task, metric: str, pipeline: str, values: list[Any], bootstrap: int) -> MetricResult:
-    bound = _bound(task, metric)
+def _result(bound: BoundMetric | None, metric: str, pipeline: str, values: list[Any], bootstrap: int) -> MetricResult:
+    """One number; a name that no metric of the task declares is a mean, as in lm-eval."""
     aggregation = bound.aggregation if bound else AGGREGATIONS["mean"]
     return MetricResult(
         metric=metric,

@@ -37,7 +37,7 @@ def request_arguments(task: Task, doc: Doc, prompt: str | list[str], *, chat: bo
         return [(_text(task.template.target(doc.row)),)]
     if task.output_type == "loglikelihood":
         return [(prompt, _text(task.template.target(doc.row)))]
-    delimiter = choice_delimiter(task, doc, chat=chat)
+    delimiter = choice_delimiter(task, chat=chat)
     choices = choices_of(task, doc)
     if task.multiple_input:
         answer = f"{delimiter}{task.template.target(doc.row)}"
@@ -48,19 +48,22 @@ def request_arguments(task: Task, doc: Doc, prompt: str | list[str], *, chat: bo
     return [*requests, *bare]
 
 
-def choice_delimiter(task: Task, doc: Doc, *, chat: bool) -> str:
-    """What stands before a choice; nothing after a chat template's assistant header."""
-    if not chat:
-        return task.template.target_delimiter
-    prefix = task.template.gen_prefix(doc.row)
-    return task.template.target_delimiter if prefix and not prefix[-1].isspace() else ""
+def choice_delimiter(task: Task, *, chat: bool) -> str:
+    """What stands before a choice; nothing after a chat template's assistant header.
+
+    Like lm-eval, this looks at the prefix as the task file has it, before it is rendered.
+    """
+    prefix = task.config.get("gen_prefix")
+    bare = chat and (not prefix or prefix[-1].isspace())
+    return "" if bare else task.template.target_delimiter
 
 
 def choices_of(task: Task, doc: Doc) -> Sequence[str]:
     if task.template.choices is None:
         raise UserError(f"{task.source}: a multiple_choice task needs 'doc_to_choice'.")
     choices = task.template.choices(doc.row)
-    if not choices or not all(isinstance(choice, str) for choice in choices):
+    is_list = isinstance(choices, list | tuple) and len(choices) > 0
+    if not is_list or not all(isinstance(choice, str) for choice in choices):
         raise UserError(f"{task.source}: doc_to_choice must give a list of strings, but gave {choices!r}.")
     return choices
 

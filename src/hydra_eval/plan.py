@@ -27,9 +27,11 @@ def plan_packets(instances: Iterable[Instance], *, batch_tokens: int) -> list[Pa
     documents.sort(key=lambda document: (document[0].kind.value, -_longest(document), document[0].key))
     total = sum(_cost(document) for document in documents)
     budget = max(1, min(batch_tokens, math.ceil(total / LEAST_PACKETS)))
+    # One very long document makes the budget large; a count of documents keeps the short ones from one packet.
+    most = max(1, len(documents) // LEAST_PACKETS)
     packets: list[Packet] = []
     for _, same_kind in groupby(documents, key=lambda document: document[0].kind):
-        for chunk in _chunks(list(same_kind), budget):
+        for chunk in _chunks(list(same_kind), budget, most):
             members = tuple(instance for document in chunk for instance in document)
             packets.append(
                 Packet(index=len(packets), kind=members[0].kind, instances=members, cost=sum(map(_cost, chunk)))
@@ -67,12 +69,13 @@ def _longest(document: Sequence[Instance]) -> int:
     return max(map(estimated_tokens, document))
 
 
-def _chunks(documents: Sequence[tuple[Instance, ...]], budget: int) -> Iterable[list[tuple[Instance, ...]]]:
+def _chunks(documents: Sequence[tuple[Instance, ...]], budget: int, most: int) -> Iterable[list[tuple[Instance, ...]]]:
+    """Documents in order, cut where the next would go over `budget` tokens or `most` documents."""
     chunk: list[tuple[Instance, ...]] = []
     spent = 0
     for document in documents:
         cost = _cost(document)
-        if chunk and spent + cost > budget:
+        if chunk and (spent + cost > budget or len(chunk) == most):
             yield chunk
             chunk, spent = [], 0
         chunk.append(document)

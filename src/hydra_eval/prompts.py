@@ -42,11 +42,11 @@ def render_prompt(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> s
     prefix = task.template.gen_prefix(doc.row)
     text = task.template.text(doc.row)
     if not task.multiple_input:
-        turns = _turns(text, None, prefix=prefix, template=task.template, row=doc.row)
+        turns = _turns(text, None, prefix=prefix, template=task.template)
         return _as_text([*head, *turns], style, continues=bool(prefix))
     undelimited = replace(task.template, target_delimiter="")
     return [
-        _as_text([*head, *_turns(choice, None, prefix=prefix, template=undelimited, row=doc.row)], style, bool(prefix))
+        _as_text([*head, *_turns(choice, None, prefix=prefix, template=undelimited)], style, bool(prefix))
         for choice in _choices(task.template, doc.row)
     ]
 
@@ -68,27 +68,32 @@ def _system(task: Task, doc: Doc, style: Style) -> list[Message]:
 
 
 def _shot_turns(task: Task, shot: Doc) -> list[Message]:
-    """An example: its question and its answer. An answer of "" leaves the bare question, without delimiters."""
+    """An example: its question and its answer."""
     template = task.shot_template
-    question, answer = template.text(shot.row), template.target(shot.row)
+    question, target = template.text(shot.row), template.target(shot.row)
     if task.multiple_input:
-        question = _choices(template, shot.row)[question]
-    elif template.choices is not None and isinstance(answer, int):
-        answer = _chosen(_choices(template, shot.row), answer, shot)
-    if isinstance(answer, list):
-        answer = answer[0]
-    return _turns(question, answer, prefix=template.gen_prefix(shot.row), template=template, row=shot.row)
+        question = _chosen(template, question, shot)
+    elif template.choices is not None and isinstance(target, int):
+        target = [_chosen(template, target, shot)]
+    return _turns(question, _answer(target), prefix=template.gen_prefix(shot.row), template=template)
 
 
-def _turns(question: Any, answer: Any, *, prefix: str | None, template: Template, row: Row) -> list[Message]:
+def _answer(target: Any) -> str | None:
+    """The text of an example's target, the first of several. A target of "" leaves the bare question: None."""
+    answer = (target[0] if target else target) if isinstance(target, list) else target
+    if answer is target and (answer is None or answer == ""):
+        return None
+    if not isinstance(answer, str):
+        raise UserError(f"doc_to_target of an example must give text or a choice's index, but gave {answer!r}.")
+    return answer
+
+
+def _turns(question: Any, answer: str | None, *, prefix: str | None, template: Template) -> list[Message]:
     if not isinstance(question, str):
         raise UserError(f"doc_to_text must give text, but gave {question!r}.")
-    answered = answer is not None and answer != ""
-    if answered and not isinstance(answer, str):
-        raise UserError(f"doc_to_target of an example must give text or a choice's index, but gave {answer!r}.")
-    delimited = needs_delimiter(question, prefix) if prefix else answered
+    delimited = needs_delimiter(question, prefix) if prefix else answer is not None
     user = Message("user", question, template.target_delimiter if delimited else "")
-    if answered:
+    if answer is not None:
         return [user, Message("assistant", join_with(" ", prefix, answer), template.fewshot_delimiter)]
     return [user, Message("assistant", prefix)] if prefix else [user]
 
@@ -98,9 +103,10 @@ def _choices(template: Template, row: Row) -> list[str]:
     return template.choices(row)
 
 
-def _chosen(choices: Sequence[str], index: int, shot: Doc) -> str:
-    if not -len(choices) <= index < len(choices):
-        raise UserError(f"example {shot.index}: its target is choice {index}, but there are {len(choices)} choices.")
+def _chosen(template: Template, index: int, shot: Doc) -> str:
+    choices = _choices(template, shot.row)
+    if not isinstance(index, int) or not -len(choices) <= index < len(choices):
+        raise UserError(f"example {shot.index}: its target is choice {index!r}, but there are {len(choices)} choices.")
     return choices[index]
 
 

@@ -20,7 +20,7 @@ class DocKey(NamedTuple):
     """Identity of a document within a run; sorting by it gives the order of the files."""
 
     task: str
-    index: int
+    index: int  # type: ignore[assignment]  # in place of the tuple's method, which nobody needs
 
 
 class InstanceKey(NamedTuple):
@@ -28,7 +28,7 @@ class InstanceKey(NamedTuple):
 
     task: str
     doc: int
-    index: int
+    index: int  # type: ignore[assignment]
     repeat: int
 
 
@@ -127,6 +127,8 @@ class SampleRow:
     """What the pipeline made of each request's replies."""
     scores: Mapping[str, Any]
     """Metric name → per-document value: a number, or the tuple that the metric's aggregation wants."""
+    metric_of: Mapping[str, str] = field(default_factory=dict)
+    """For scores that a metric gave in a mapping: score name → that metric, whose aggregation counts."""
     shots: tuple[int, ...] = ()
     """Index of each few-shot example in its pool, in prompt order."""
     input_tokens: tuple[int, ...] = ()

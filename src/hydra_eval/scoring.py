@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from hydra_eval.errors import UserError
 from hydra_eval.filters.base import Pipeline
 from hydra_eval.instances import choices_of
 from hydra_eval.metrics.base import ChoiceOutcome, GenerationOutcome, LikelihoodOutcome, Outcome
@@ -36,6 +37,7 @@ def _row(
     resps = [[as_reply(instance, response) for instance, response in request] for request in requests]
     outputs = pipeline(resps, [doc.row] * len(resps))
     responses = [response for request in requests for _, response in request]
+    scores, metric_of = scores_of(task, doc, outputs)
     return SampleRow(
         task=task.name,
         doc_id=doc.index,
@@ -45,7 +47,8 @@ def _row(
         arguments=tuple(request[0][0].arguments for request in requests),
         resps=tuple(tuple(replies) for replies in resps),
         filtered_resps=tuple(outputs),
-        scores=scores_of(task, doc, outputs),
+        scores=scores,
+        metric_of=metric_of,
         shots=tuple(shot.index for shot in shots),
         input_tokens=tuple(response.input_tokens for response in responses),
         output_tokens=tuple(response.output_tokens for response in responses),
@@ -63,17 +66,22 @@ def as_reply(instance: Instance, response: Response) -> Any:
     return (response.logprob, response.is_greedy)
 
 
-def scores_of(task: Task, doc: Doc, outputs: list[Any]) -> dict[str, Any]:
-    """Metric name → this document's value; a metric that gives a mapping stands under that mapping's keys."""
+def scores_of(task: Task, doc: Doc, outputs: list[Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """(name → this document's value, name → metric where they differ: a metric may give a mapping of values)."""
     if task.process_results is not None:
-        return dict(task.process_results(doc.row, outputs))
+        return dict(task.process_results(doc.row, outputs)), {}
     seen = outcome(task, doc, outputs)
     scores: dict[str, Any] = {}
+    metric_of: dict[str, str] = {}
     for metric in task.metrics:
         assert metric.score is not None
         value = metric.score(seen)
-        scores |= value if isinstance(value, Mapping) else {metric.name: value}
-    return scores
+        if isinstance(value, Mapping):
+            scores |= value
+            metric_of |= dict.fromkeys(value, metric.name)
+        else:
+            scores[metric.name] = value
+    return scores, metric_of
 
 
 def outcome(task: Task, doc: Doc, outputs: list[Any]) -> Outcome:
@@ -112,6 +120,8 @@ def _gold(gold: Any, choices: Sequence[str], doc: Doc) -> int | list[int]:
 def _gold_index(gold: Any, choices: Sequence[str], doc: Doc) -> int:
     if isinstance(gold, str):
         gold = choices.index(gold) if gold in choices else NO_CHOICE
+    if not isinstance(gold, int | float):
+        raise UserError(f"doc_to_target must give a choice's index or text, but gave {gold!r}.")
     if not gold < len(choices):
         gold = NO_CHOICE
     if gold == NO_CHOICE:
@@ -121,9 +131,15 @@ def _gold_index(gold: Any, choices: Sequence[str], doc: Doc) -> int:
 
 def _generation_outcome(task: Task, doc: Doc, result: Any, target: Any) -> GenerationOutcome:
     if task.template.choices is not None:
-        target = choices_of(task, doc)[target]
+        target = _choice(choices_of(task, doc), target)
     elif task.multiple_target:
         target = list(target) if isinstance(target, list) else [target]
     elif not isinstance(result, list) and type(target) is not type(result):
         target = type(result)(target)
     return GenerationOutcome(prediction=result, gold=target, multiple_target=task.multiple_target)
+
+
+def _choice(choices: Sequence[str], index: Any) -> str:
+    if not isinstance(index, int) or not -len(choices) <= index < len(choices):
+        raise UserError(f"doc_to_target must give the index of one of {len(choices)} choices, but gave {index!r}.")
+    return choices[index]

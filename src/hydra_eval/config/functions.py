@@ -32,7 +32,8 @@ def function_reference(folder: Path, dotted: str) -> str:
 def resolve_function(reference: str, *, where: str) -> Any:
     """The object that a reference names: a function, a class, a `functools.partial`.
 
-    Raises UserError, naming `where`, for a file, module or name that does not exist or cannot be imported.
+    `where` is the task's file; a reference typed on the command line counts from that file's folder. Raises UserError,
+    naming `where`, for a file, module or name that does not exist or cannot be imported.
     """
     folder, _, dotted = reference.removeprefix(TAG).rpartition("/")
     if ":" in dotted:
@@ -41,7 +42,7 @@ def resolve_function(reference: str, *, where: str) -> Any:
     module_name, _, name = dotted.rpartition(".")
     if not module_name:
         raise UserError(f"{where}: '!function {dotted}' names no file; write '!function file.{dotted}'.")
-    return _attribute(_module(Path(folder), module_name, where=where), name, where=where)
+    return _attribute(_module(Path(where).parent / folder, module_name, where=where), name, where=where)
 
 
 def resolve_callable(reference: str, *, where: str) -> Callable[..., Any]:

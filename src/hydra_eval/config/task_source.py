@@ -161,7 +161,9 @@ def _escaped(value: Any, keys: tuple[str, ...] = ()) -> Any:
     """The same value for OmegaConf: `${` in a prompt is text here, not an interpolation; a date is the text it was."""
     if isinstance(value, str):
         if value == "???":
-            raise UserError(f"{'.'.join(keys)}: the text '???' cannot stand alone, the config system reads it as a gap.")
+            raise UserError(
+                f"{'.'.join(keys)}: the text '???' cannot stand alone, the config system reads it as a gap."
+            )
         return re.sub(r"(\\*)\$\{", lambda match: match.group(1) * 2 + r"\${", value)
     if isinstance(value, Mapping):
         return {key: _escaped(item, (*keys, str(key))) for key, item in value.items()}

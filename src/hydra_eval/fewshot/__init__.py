@@ -29,7 +29,8 @@ def pick_shots(task: Task) -> Picks:
             f"{task.source}: {plan.n} examples are asked for, but the pool ('{plan.pool_split or 'samples'}') has "
             f"{len(plan.pool)} rows. Ask for fewer (fewshot.n), or name a larger split (fewshot.split)."
         )
-    return pick(task.name, plan, task.all_docs)
+    # The name in the task file: `name` says `|n` only where a run has several counts, and must change no draw.
+    return pick(str(task.config["task"]), plan, task.all_docs)
 
 
 __all__ = ["STRATEGIES", "Picks", "others", "pick_shots"]

@@ -31,7 +31,7 @@ def pick_default(task: str, plan: ShotPlan, docs: Sequence[Doc]) -> Picks:
         drawn = _drawn(shared, plan, doc)
         clean = [shot for shot in drawn if not leaks(shot, doc)]
         if len(clean) < plan.n:
-            replaced += plan.n - len(clean)
+            replaced += len(drawn) - len(clean)
             clean = _completed(drawn, plan, doc, generator(plan.seed, task, doc.index))
         shots.append(tuple(clean))
     return Picks(shots=tuple(shots), replaced=replaced)

@@ -3,6 +3,7 @@ command line > chosen config group > task YAML > default."""
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +11,18 @@ from typing import Any
 
 from hydra_eval.config.functions import is_function_reference, resolve_callable
 from hydra_eval.config.schema import RunConfig
-from hydra_eval.config.task_config import TaskConfig, task_config
-from hydra_eval.errors import UserError, at_document
+from hydra_eval.config.task_config import TaskConfig, shared_key, task_config
+from hydra_eval.errors import UserError, at_document, did_you_mean
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import Doc
 from hydra_eval.tasks.docs import load_splits, rows_of
-from hydra_eval.tasks.generation import generation, merged_kwargs
+from hydra_eval.tasks.generation import generation, is_sampled, merged_kwargs
 from hydra_eval.tasks.shots import pool_split, shot_count
 from hydra_eval.tasks.task import ShotPlan, Task, Template
 from hydra_eval.tasks.templates import choice_field, key_field, target_field, text_field
+
+log = logging.getLogger(__name__)
 
 SHOT_KEYS = (
     "sampler",
@@ -61,7 +64,9 @@ def cells(config: RunConfig, tasks: Mapping[str, TaskConfig]) -> list[Cell]:
     """Selection × task × shots, without repeats; a task's only cell keeps the plain name."""
     wanted: dict[tuple[str, int], None] = {}
     for spec in config.selection.values():
-        for key in spec["tasks"]:
+        for key, name in spec["tasks"].items():
+            if tasks[key].task != name:
+                raise UserError(shared_key(key, name, tasks[key].task))
             wanted[key, shot_count(tasks[key], spec["shots"], config.fewshot)] = None
     keys = [key for key, _ in wanted]
     return [
@@ -93,7 +98,7 @@ def build_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Task:
         multiple_target=multiple_target,
         generation=None if kwargs is None else generation(kwargs, seed=seed, where=task.file),
         generation_kwargs=kwargs,
-        repeats=config.generation.n or task.repeats,
+        repeats=_repeats(task, config, kwargs),
         filters=build_pipelines(config.filters or task.filter_list, where=task.file),
         metrics=build_metrics(
             config.metrics or task.metric_list,
@@ -101,7 +106,7 @@ def build_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Task:
             has_process_results=task.process_results is not None,
             where=task.file,
         ),
-        process_results=task.process_results,  # type: ignore[arg-type]
+        process_results=_hook(task.process_results, f"{task.file}: process_results"),
         version=task.metadata.get("version", "Yaml"),
         config=_shown_config(task, cell, kwargs),
         source=task.file,
@@ -112,7 +117,7 @@ def _documents(name: str, task: TaskConfig, splits: Mapping[str, Any]) -> tuple[
     split = task.test_split or task.validation_split
     if split is None:
         raise UserError(f"{task.file}: neither 'test_split' nor 'validation_split' says what to evaluate.")
-    rows = rows_of(splits, split, task, task.process_docs)
+    rows = rows_of(splits, split, task, _hook(task.process_docs, f"{task.file}: process_docs"))
     if not rows:
         raise UserError(f"{task.file}: the split '{split}' has no documents left to evaluate.")
     return tuple(Doc(task=name, split=split, index=index, row=row) for index, row in enumerate(rows))
@@ -151,7 +156,8 @@ def _shot_config(task: TaskConfig) -> dict[str, Any]:
     given = dict(task.fewshot_config or {})
     for key in given:
         if key not in SHOT_KEYS:
-            raise UserError(f"{task.file}: fewshot_config has no key '{key}'. Known: {', '.join(SHOT_KEYS)}.")
+            near = did_you_mean(str(key), SHOT_KEYS)
+            raise UserError(f"{task.file}: fewshot_config has no key '{key}'.{near} Known: {', '.join(SHOT_KEYS)}.")
     return given
 
 
@@ -163,9 +169,10 @@ def _shot_plan(
     split = None if samples is not None else pool_split(task, own_split=own_split, override=config.fewshot.split)
     rows: Sequence[Mapping[str, Any]] = ()
     if cell.shots and split is not None:
-        rows = rows_of(splits, split, task, shot_config.get("process_docs", task.process_docs))
+        process = _hook(shot_config.get("process_docs", task.process_docs), f"{task.file}: fewshot_config.process_docs")
+        rows = rows_of(splits, split, task, process)
     elif cell.shots:
-        rows = samples() if callable(samples) else samples or ()
+        rows = _samples(samples, f"{task.file}: fewshot_config.samples")
     return ShotPlan(
         strategy=config.fewshot.strategy,
         n=cell.shots,
@@ -175,6 +182,27 @@ def _shot_plan(
         sampler=shot_config.get("sampler", "default"),
         excludes_doc=(config.fewshot.split or own_split) == task.test_split,
     )
+
+
+def _hook(value: Any, where: str) -> Any:
+    if value is not None and not callable(value):
+        raise UserError(f"{where}={value!r} must be a !function.")
+    return value
+
+
+def _samples(value: Any, where: str) -> list[Mapping[str, Any]]:
+    rows = value() if callable(value) else value
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise UserError(f"{where}: must be a list of rows (mappings), or a !function that gives one, not {rows!r}.")
+    return rows
+
+
+def _repeats(task: TaskConfig, config: RunConfig, kwargs: Mapping[str, Any] | None) -> int:
+    """Replies per request: `generation.n` is for generated text alone."""
+    repeats = task.repeats if kwargs is None else config.generation.n or task.repeats
+    if repeats > 1 and kwargs is not None and not is_sampled(kwargs):
+        log.warning("%s: %d replies per request are asked for, but greedy decoding gives one.", task.task, repeats)
+    return repeats
 
 
 def _count(limit: Any, total: int) -> int:

@@ -5,6 +5,7 @@ Defaults and aliases: lm-eval 0.4.13.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from hydra_eval.config.schema import GenerationOverrides
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
 from hydra_eval.records import Generation
+
+log = logging.getLogger(__name__)
 
 LENGTH_KEYS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """Names for the longest reply in tokens; the first one given counts."""
@@ -27,8 +30,19 @@ def merged_kwargs(task: TaskConfig, overrides: GenerationOverrides) -> dict[str,
         kwargs = dict(task.generation_kwargs)
     kwargs.setdefault("until", [task.fewshot_delimiter])
     if "temperature" in kwargs:
-        kwargs["temperature"] = float(kwargs["temperature"])
-    return kwargs | _given(overrides, kwargs)
+        kwargs["temperature"] = _temperature(kwargs["temperature"], task.file)
+    merged = kwargs | _given(overrides, kwargs)
+    for name in ("temperature", "top_p", "top_k"):
+        if getattr(overrides, name) and not is_sampled(merged):
+            text = "%s: generation.%s has no effect on greedy decoding; add generation.do_sample=true."
+            log.warning(text, task.task, name)
+    return merged
+
+
+def is_sampled(kwargs: Mapping[str, Any]) -> bool:
+    """Sampling follows `do_sample`; without it, a temperature above 0."""
+    do_sample = kwargs.get("do_sample")
+    return float(kwargs.get("temperature") or 0.0) > 0 if do_sample is None else bool(do_sample)
 
 
 def _given(overrides: GenerationOverrides, kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,17 +53,14 @@ def _given(overrides: GenerationOverrides, kwargs: Mapping[str, Any]) -> dict[st
         given[key] = overrides.max_new_tokens
     if overrides.stop is not None:
         given["until"] = stop_strings(overrides.stop, where="generation.stop")
-        if "" in given["until"]:
-            raise UserError("generation.stop: an empty string would stop every reply at once; leave it out.")
     return given | overrides.extra
 
 
 def generation(kwargs: Mapping[str, Any], *, seed: int, where: str) -> Generation:
-    """Resolved options of one task. Sampling follows `do_sample`; without it, a temperature above 0."""
+    """Resolved options of one task."""
     length = next((kwargs[name] for name in LENGTH_KEYS if kwargs.get(name) is not None), DEFAULT_LENGTH)
     temperature = float(kwargs.get("temperature") or 0.0)
-    do_sample = kwargs.get("do_sample")
-    sampled = temperature > 0 if do_sample is None else bool(do_sample)
+    sampled = is_sampled(kwargs)
     if sampled and "temperature" in kwargs and temperature == 0:
         raise UserError(f"{where}: do_sample=true with temperature=0: raise the temperature, or sample not.")
     return Generation(
@@ -66,11 +77,21 @@ def generation(kwargs: Mapping[str, Any], *, seed: int, where: str) -> Generatio
 
 def stop_strings(value: Any, *, where: str) -> list[str]:
     """One string is one stop, never a list of its letters."""
-    stops = [value] if isinstance(value, str) else list(value or [])
+    stops = value if isinstance(value, list) else [] if value is None else [value]
     for stop in stops:
         if not isinstance(stop, str):
             raise UserError(f"{where}: a stop must be a string, but one is {stop!r}.")
-    return stops
+    return list(stops)
+
+
+def _temperature(value: Any, where: str) -> float:
+    try:
+        temperature = float(value)
+    except (TypeError, ValueError):
+        temperature = -1.0
+    if not temperature >= 0:
+        raise UserError(f"{where}: temperature={value!r} must be a number from 0.")
+    return temperature
 
 
 def _length(value: Any, where: str) -> int:

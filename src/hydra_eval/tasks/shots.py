@@ -20,7 +20,7 @@ def shot_count(task: TaskConfig, asked_by_spec: int | None, fewshot: FewshotConf
     if asked_by_spec is not None:
         return _fitting(asked_by_spec, task)
     if fewshot.n is None:
-        return task.num_fewshot or 0
+        return _fitting(task.num_fewshot or 0, task)
     if task.num_fewshot == 0 and fewshot.n > 0 and task.output_type != "loglikelihood_rolling":
         if fewshot.on_pinned == "keep":
             log.info("%s: its file says num_fewshot: 0, which fewshot.on_pinned=keep keeps.", task.task)

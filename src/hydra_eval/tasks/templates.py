@@ -34,10 +34,13 @@ def render(template: str, row: Row, *, where: str) -> str:
     """The template's text for one row. Raises UserError for a column that is not there, or a template that is wrong."""
     try:
         return _compiled(template).render(**row)
-    except TemplateError as error:
-        missing = re.match(r"'(\w+)' is undefined", str(error))
+    except Exception as error:  # an expression in a template may raise anything: x.index(y), x / y, x + y
+        reason = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
+        missing = re.match(r"'(\w+)' is undefined", reason)
         near = did_you_mean(missing.group(1), row) if missing else ""
-        raise UserError(f"{where}: {error}.{near} Columns: {', '.join(sorted(row))}. Template: {template!r}") from error
+        raise UserError(
+            f"{where}: {reason}.{near} Columns: {', '.join(sorted(row))}. Template: {template!r}"
+        ) from error
 
 
 def text_field(value: Any, *, columns: Collection[str], has_choices: bool, where: str) -> Callable[[Row], Any]:

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hydra.errors import HydraException
+
+from hydra_eval.config.compose import register, typed
+from hydra_eval.config.schema import RunConfig
+from hydra_eval.errors import UserError
+
+from ..toys import write_yaml
+from .conftest import Compose
+
+
+@pytest.fixture
+def cfg(tmp_path: Path, composing: Compose) -> Compose:
+    """Composing with one small task chosen."""
+    write_yaml(tmp_path / "mine" / "t.yaml", {"task": "t", "dataset_path": "json", "test_split": "test"})
+    return lambda *overrides: composing("task=t", *overrides)
+
+
+def test_the_composed_config_becomes_typed_objects(cfg: Compose) -> None:
+    config = typed(cfg("model=dummy", "limit=3", "tracker=none", "fewshot.n=2", "filters=none", "metrics=exact_match"))
+    assert isinstance(config, RunConfig)
+    assert (config.model.kind, config.limit, config.tracker.kind, config.fewshot.n) == ("dummy", 3, "none", 2)
+    assert config.metrics == {"exact_match": {"ignore_case": True, "ignore_punctuation": True}}
+    assert type(config.metrics["exact_match"]) is dict
+
+
+def test_the_defaults(cfg: Compose) -> None:
+    config = typed(cfg())
+    assert (config.seed, config.fewshot.strategy, config.fewshot.n, config.filters, config.metrics, config.resume) == (
+        1234,
+        "task",
+        None,
+        {},
+        {},
+        "auto",
+    )
+
+
+@pytest.mark.parametrize("name", ["llama3", "llama3_instruct", "qwen3", "smollm2", "gemma3", "tiny", "hf", "dummy"])
+def test_every_model_option_composes(cfg: Compose, name: str) -> None:
+    assert typed(cfg(f"model={name}")).model.kind == ("dummy" if name == "dummy" else "hf")
+
+
+@pytest.mark.parametrize("name", ["task", "first_n", "random"])
+def test_every_fewshot_option_is_typed_without_a_package(cfg: Compose, name: str) -> None:
+    config = typed(cfg(f"fewshot_strategy={name}", "fewshot.n=5"))
+    assert (config.fewshot.strategy, config.fewshot.n) == (name, 5)
+
+
+@pytest.mark.parametrize(
+    ("group", "names"),
+    [
+        ("filters", ["task", "none", "strip", "last_number"]),
+        ("metrics", ["task", "accuracy", "exact_match", "perplexity"]),
+        ("tracker", ["none", "wandb"]),
+    ],
+)
+def test_every_option_of_a_group_composes(cfg: Compose, group: str, names: list[str]) -> None:
+    for name in names:
+        assert typed(cfg(f"{group}={name}"))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("+limitt=3", r"no key 'limitt'. Did you mean 'limit'\? Known: data, fewshot"),
+        ("+model.pretraind=x", r"no key 'model.pretraind'. Did you mean 'pretrained'\? Known below model: "),
+        ("+fewshot.nn=2", r"no key 'fewshot.nn'. .*Known below fewshot: n, on_pinned, seed, split, strategy"),
+        ("+generation.temprature=0.5", r"no key 'generation.temprature'. Did you mean 'temperature'\?"),
+        ("+tracker.projekt=x", r"no key 'tracker.projekt'. Did you mean 'project'\?"),
+        ("+data.rot=x", r"no key 'data.rot'. Did you mean 'root'\? Known below data: root"),
+    ],
+)
+def test_an_unknown_key_behind_a_plus_is_refused(cfg: Compose, override: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        typed(cfg(override))
+
+
+@pytest.mark.parametrize(
+    "override", ["+model.kwargs.low_cpu=1", "+generation.extra.num_beams=2", "+prompt.template_args.thinking=false"]
+)
+def test_free_sections_take_any_key(cfg: Compose, override: str) -> None:
+    assert typed(cfg(override))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("limitt=3", "limitt"),
+        ("seed=abc", "seed"),
+        ("model.batch_tokens=many", "batch_tokens"),
+        ("fewshot.seed=1.5", "seed"),
+        ("generation.do_sample=perhaps", "do_sample"),
+        ("tracker.tags=one", "tags"),
+    ],
+)
+def test_a_misspelt_key_or_a_wrong_type_is_hydras_error(cfg: Compose, override: str, message: str) -> None:
+    with pytest.raises(HydraException, match=message):
+        cfg(override)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("limit=1.5", "limit=1.5: must be a whole number of documents from 1"),
+        ("fewshot.n=[0,1]", r"fewshot.n=\[0, 1\].*a sweep is `-m fewshot.n=0,1,5`"),
+        ("generation.stop=[a,'']", r"generation.stop=\['a', ''\]: an empty string"),
+    ],
+)
+def test_values_out_of_range_are_said_with_key_and_value(cfg: Compose, override: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        typed(cfg(override))
+
+
+def test_an_interpolation_that_leads_nowhere_is_a_user_error(cfg: Compose) -> None:
+    with pytest.raises(UserError, match="nowhere"):
+        typed(cfg("model.pretrained=${nowhere}"))
+
+
+def test_registering_twice_changes_nothing(cfg: Compose) -> None:
+    register()
+    assert typed(cfg()).selection == {"t": {"name": "t", "tasks": {"t": "t"}, "shots": None}}
+
+
+def test_the_data_root_comes_from_the_environment(cfg: Compose, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYDRA_EVAL_DATA_ROOT", "/data")
+    assert typed(cfg()).data.root == "/data"
+    assert typed(cfg("data.root=/other")).data.root == "/other"

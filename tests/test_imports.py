@@ -1,0 +1,180 @@
+"""Who may import what: the tables below are the whole truth, and every file is held to them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "hydra_eval"
+NAMES = sorted(str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.py"))
+"""Files of the package, as `folder/file`."""
+
+OUTSIDE: dict[str, set[str]] = {
+    "hydra": {"app", "config/command_line", "config/compose", "config/explain", "config/task_source"},
+    "omegaconf": {"app", "config/compose", "config/explain", "config/task_source"},
+    "yaml": {"config/folder", "config/task_yaml"},
+    "jinja2": {"models/chat", "tasks/templates"},
+    "datasets": {"tasks/docs"},
+    "wandb": {"trackers/"},
+    "torch": {"fleet", "models/", "demo/train"},
+    "transformers": {"models/", "demo/train"},
+    "tokenizers": {"demo/train"},
+    "accelerate": {"fleet"},
+    "huggingface_hub": {"hub"},
+    "rich": {"screen", "sweep"},
+    "typer": {"cli"},
+    "numpy": {"metrics/", "stats/"},
+    "sklearn": {"stats/"},
+}
+"""Outside library → the files that may import it (a folder ends in `/`)."""
+
+RECORDS = {"records", "errors"}
+TASK = RECORDS | {"tasks/task"}
+INSIDE: dict[str, set[str]] = {
+    "errors": set(),
+    "records": set(),
+    "patterns": {"errors"},
+    "resources": set(),
+    "hub": set(),
+    "filters/": {"filters/", "errors", "patterns"},
+    "metrics/": {"metrics/", "stats/", "errors", "patterns"},
+    "stats/": {"stats/", "errors", "metrics/base"},
+    "fewshot/": TASK | {"fewshot/"},
+    "prompts": TASK,
+    "instances": TASK,
+    "plan": RECORDS,
+    "scoring": TASK | {"instances", "filters/base", "metrics/base"},
+    "aggregate": TASK | {"metrics/", "stats/"},
+    "sample_file": {"records"},
+    "run_files": RECORDS | {"sample_file"},
+    "pipeline": TASK | {"fewshot/", "instances", "plan", "prompts", "scoring"},
+    "tasks/__init__": set(),
+    "tasks/task": {"records", "filters/base", "metrics/base"},
+    "tasks/templates": {"errors", "tasks/task"},
+    "tasks/docs": {"config/", "errors", "hub"},
+    "tasks/shots": {"config/", "errors"},
+    "tasks/generation": {"config/", "records", "errors"},
+    "tasks/build": TASK | {"config/", "tasks/", "filters/build", "metrics/build"},
+    "config/": {"config/", "errors", "resources"},
+    "models/": {"models/", "records", "errors", "config/schema", "hub", "resources"},
+    "trackers/": TASK | {"trackers/", "aggregate", "sample_file", "config/schema"},
+}
+"""File or folder → what of ours it may import."""
+
+STAGES = (
+    "fewshot/",
+    "filters/",
+    "metrics/",
+    "stats/",
+    "prompts",
+    "instances",
+    "plan",
+    "scoring",
+    "aggregate",
+    "pipeline",
+)
+EFFECTS = {"torch", "transformers", "accelerate", "hydra", "omegaconf", "wandb", "datasets", "yaml", "huggingface_hub"}
+
+
+@cache
+def imports_of(name: str) -> tuple[str, ...]:
+    """Dotted modules that a file imports, wherever in it the import stands."""
+    return tuple(_imports(name))
+
+
+def _imports(name: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}: relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def outside(name: str) -> set[str]:
+    roots = {module.partition(".")[0] for module in imports_of(name)}
+    return {root for root in roots if root not in sys.stdlib_module_names and root != "hydra_eval"}
+
+
+def inside(name: str) -> set[str]:
+    """Files of ours that a file imports, as `folder/file`; a package stands for its `__init__`."""
+    found = set()
+    for module in imports_of(name):
+        parts = module.split(".")
+        if parts[0] != "hydra_eval":
+            continue
+        while parts and "/".join(parts[1:]) not in NAMES:
+            if "/".join([*parts[1:], "__init__"]) in NAMES:
+                parts.append("__init__")
+                break
+            parts.pop()
+        found.add("/".join(parts[1:]))
+    return found - {"__init__"}
+
+
+def covers(entries: set[str] | tuple[str, ...], name: str) -> bool:
+    return any(name == entry or (entry.endswith("/") and name.startswith(entry)) for entry in entries)
+
+
+def rule_for(name: str) -> set[str] | None:
+    """The rule of a file, else that of its folder."""
+    return INSIDE.get(name, INSIDE.get(f"{name.partition('/')[0]}/"))
+
+
+@pytest.mark.parametrize("library", OUTSIDE)
+def test_an_outside_library_is_imported_only_where_it_may_be(library: str) -> None:
+    strangers = [name for name in NAMES if library in outside(name) and not covers(OUTSIDE[library], name)]
+    assert strangers == []
+
+
+def test_every_outside_library_is_in_the_table() -> None:
+    assert {library: name for name in NAMES for library in outside(name) if library not in OUTSIDE} == {}
+
+
+@pytest.mark.parametrize("library", OUTSIDE)
+def test_a_file_that_is_let_in_uses_it(library: str) -> None:
+    users = [name for name in NAMES if library in outside(name)]
+    idle = {entry for entry in OUTSIDE[library] if not any(covers({entry}, user) for user in users)}
+    assert idle == set()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if rule_for(name) is not None])
+def test_ours_imports_ours_only_downwards(name: str) -> None:
+    rule = rule_for(name)
+    assert rule is not None
+    assert {module for module in inside(name) if not covers(rule, module)} == set()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if covers(STAGES, name)])
+def test_a_stage_has_no_effects(name: str) -> None:
+    assert outside(name) & EFFECTS == set()
+    assert not covers(("models/", "trackers/"), name)
+
+
+@pytest.mark.parametrize(
+    ("target", "importers"),
+    [
+        ("app", {"__main__", "cli"}),
+        ("runner", {"app"}),
+        ("pipeline", {"runner", "screen"}),
+        ("fleet", {"app", "runner"}),
+    ],
+)
+def test_nothing_imports_what_stands_above_it(target: str, importers: set[str]) -> None:
+    assert {name for name in NAMES if target in inside(name)} <= importers
+
+
+def test_every_file_has_a_rule_or_stands_at_the_top() -> None:
+    top = {"__init__", "__main__", "app", "cli", "fleet", "results", "runner", "screen", "sweep"}
+    assert {name for name in NAMES if rule_for(name) is None and not name.startswith("demo/")} == top
+
+
+def test_the_entry_points_start_the_program() -> None:
+    tree = ast.parse((PACKAGE.parent.parent / "run.py").read_text(encoding="utf-8"))
+    modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert modules == ["hydra_eval.app"]

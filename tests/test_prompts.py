@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hydra_eval.errors import UserError
+from hydra_eval.prompts import Style, join_with, needs_delimiter, render_prompt
+from hydra_eval.tasks.task import Task
+
+from .toys import COLOURS, FRUIT, docs_of, toy_task
+
+GRASS = docs_of(COLOURS)[0]
+BANANA, PLUM, *_ = docs_of(FRUIT, split="train")
+ASK = "What is the colour of grass?"
+SHOWN = "What is the colour of a ripe banana?"
+
+
+def changed(task: Task | None = None, **changes: Any) -> Task:
+    """The toy task with fields of both of its templates changed."""
+    task = task or toy_task()
+    template = replace(task.template, **changes)
+    return replace(task, template=template, shot_template=template)
+
+
+def chat(messages: list[dict[str, str]], add_generation_prompt: bool) -> str:
+    turns = "".join(f"<{message['role']}>{message['content']}" for message in messages)
+    return turns + ("<assistant>" if add_generation_prompt else "")
+
+
+MULTI = Style(chat=chat)
+SINGLE = Style(chat=chat, multiturn=False)
+
+
+@pytest.mark.parametrize(
+    ("shots", "expected"),
+    [
+        ([], ASK),
+        ([BANANA], f"{SHOWN} yellow\n\n{ASK}"),
+        ([BANANA, PLUM], f"{SHOWN} yellow\n\nWhat is the colour of a plum? purple\n\n{ASK}"),
+    ],
+    ids=["0 shots", "1 shot", "2 shots"],
+)
+def test_plain_text_is_a_concatenation(shots: Any, expected: str) -> None:
+    assert render_prompt(toy_task(), GRASS, shots, Style()) == expected
+
+
+@pytest.mark.parametrize(
+    ("system", "description", "expected"),
+    [
+        (None, None, ASK),
+        (None, "Answer.\n\n", f"Answer.\n\n{ASK}"),
+        (None, "Answer.", f"Answer.{ASK}"),
+        ("Be brief.", None, f"Be brief.{ASK}"),
+        ("Be brief.", "Answer.", f"Be brief.\n\nAnswer.{ASK}"),
+        ("Be brief.\n", "Answer.", f"Be brief.\nAnswer.{ASK}"),
+        ("Be brief.", "\tAnswer.", f"Be brief.\tAnswer.{ASK}"),
+    ],
+)
+def test_system_and_description_are_joined_only_where_no_white_space_is(
+    system: str | None, description: str | None, expected: str
+) -> None:
+    task = toy_task(description=lambda row: description)
+    assert render_prompt(task, GRASS, [], Style(system=system)) == expected
+
+
+@pytest.mark.parametrize(
+    ("prefix", "expected"),
+    [
+        ("It is", f"{SHOWN} It is yellow\n\n{ASK} It is"),
+        ("It is ", f"{SHOWN} It is yellow\n\n{ASK} It is "),
+        ("\nIt is", f"{SHOWN}\nIt is yellow\n\n{ASK}\nIt is"),
+        ("", f"{SHOWN} yellow\n\n{ASK}"),
+    ],
+)
+def test_a_prefix_stands_before_the_answer_with_white_space_once(prefix: str, expected: str) -> None:
+    assert render_prompt(changed(gen_prefix=lambda row: prefix), GRASS, [BANANA], Style()) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("yellow", f"{SHOWN} yellow\n\n{ASK}"),
+        (" yellow", f"{SHOWN}  yellow\n\n{ASK}"),
+        (["yellow", "gold"], f"{SHOWN} yellow\n\n{ASK}"),
+        ("", f"{SHOWN}{ASK}"),
+        ([""], f"{SHOWN} \n\n{ASK}"),
+        (None, f"{SHOWN}{ASK}"),
+    ],
+)
+def test_the_answer_of_an_example(target: Any, expected: str) -> None:
+    assert render_prompt(changed(target=lambda row: target), GRASS, [BANANA], Style()) == expected
+
+
+def test_a_choice_that_is_empty_is_still_an_answer() -> None:
+    task = changed(choices=lambda row: ["", "x"], target=lambda row: 0)
+    assert render_prompt(task, GRASS, [BANANA], Style()) == f"{SHOWN} \n\n{ASK}"
+
+
+@pytest.mark.parametrize(("target", "answer"), [(0, "yellow"), (1, "grey"), (-1, "grey"), ("grey", "grey")])
+def test_a_number_is_a_choice_and_text_is_itself(target: Any, answer: str) -> None:
+    task = changed(target=lambda row: target)
+    assert render_prompt(task, GRASS, [BANANA], Style()) == f"{SHOWN} {answer}\n\n{ASK}"
+
+
+def test_delimiters_are_the_examples_own_and_the_last_question_has_none() -> None:
+    task = toy_task()
+    shot_template = replace(task.template, target_delimiter=": ", fewshot_delimiter=" | ")
+    assert (
+        render_prompt(replace(task, shot_template=shot_template), GRASS, [BANANA], Style())
+        == f"{SHOWN}: yellow | {ASK}"
+    )
+
+
+def contexts_task() -> Task:
+    """Each choice makes a context of its own; the answer is common to all."""
+    choices = lambda row: [f"{row['thing']} is {colour}" for colour in row["colours"]]  # noqa: E731
+    task = changed(choices=choices, text=lambda row: row["label"], target=lambda row: "in the main.")
+    return replace(task, multiple_input=True)
+
+
+def test_contexts_that_differ_per_choice() -> None:
+    shown = "a ripe banana is yellow in the main.\n\n"
+    assert render_prompt(contexts_task(), GRASS, [BANANA], Style()) == [
+        f"{shown}grass is green",
+        f"{shown}grass is blue",
+    ]
+
+
+def test_contexts_that_differ_under_a_chat_template() -> None:
+    assert render_prompt(contexts_task(), GRASS, [], MULTI) == [
+        "<user>grass is green<assistant>",
+        "<user>grass is blue<assistant>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        (MULTI, f"<system>Be brief.\n\nAnswer.<user>{SHOWN}<assistant>yellow<user>{ASK}<assistant>"),
+        (SINGLE, f"<system>Be brief.\n\nAnswer.<user>{SHOWN} yellow\n\n{ASK}<assistant>"),
+    ],
+    ids=["multiturn", "singleturn"],
+)
+def test_chat_turns(style: Style, expected: str) -> None:
+    task = toy_task(description=lambda row: "Answer.")
+    assert render_prompt(task, GRASS, [BANANA], replace(style, system="Be brief.")) == expected
+
+
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        (MULTI, f"<user>{SHOWN}<assistant>It is yellow<user>{ASK}<assistant>It is"),
+        (SINGLE, f"<user>{SHOWN} It is yellow\n\n{ASK}<assistant>It is"),
+    ],
+    ids=["multiturn", "singleturn"],
+)
+def test_a_prefix_is_continued_by_the_assistant(style: Style, expected: str) -> None:
+    assert render_prompt(changed(gen_prefix=lambda row: "It is"), GRASS, [BANANA], style) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"text": lambda row: 3}, "doc_to_text must give text, but gave 3"),
+        ({"text": lambda row: None}, "doc_to_text must give text, but gave None"),
+        ({"target": lambda row: 2}, "example 0: its target is choice 2, but there are 2 choices"),
+        ({"target": lambda row: 1.5}, "doc_to_target of an example must give text or a choice's index, but gave 1.5"),
+        ({"target": lambda row: [1]}, "doc_to_target of an example must give text or a choice's index, but gave 1"),
+        ({"target": lambda row: []}, r"doc_to_target of an example must give text or a choice's index, but gave \[\]"),
+        ({"target": lambda row: [None]}, "doc_to_target of an example must give text .* but gave None"),
+        ({"choices": None}, "doc_to_target of an example must give text or a choice's index, but gave 0"),
+    ],
+)
+def test_what_cannot_be_shown(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        render_prompt(changed(**changes), GRASS, [BANANA], Style())
+
+
+def test_a_context_index_out_of_range_is_a_user_error() -> None:
+    task = contexts_task()
+    broken = replace(task, shot_template=replace(task.template, text=lambda row: 2))
+    with pytest.raises(UserError, match="example 0: its target is choice 2, but there are 2 choices"):
+        render_prompt(broken, GRASS, [BANANA], Style())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("a", "b", "a-b"),
+        ("a ", "b", "a b"),
+        ("a", "\u00a0b", "a\u00a0b"),
+        ("", "b", "b"),
+        ("a", "", "a"),
+        (None, "b", "b"),
+        ("a", None, "a"),
+        (None, None, ""),
+    ],
+)
+def test_joining(first: str | None, second: str | None, expected: str) -> None:
+    assert join_with("-", first, second) == expected
+
+
+@pytest.mark.parametrize(("first", "second", "needed"), [("a", "b", True), ("a\n", "b", False), ("", "b", False)])
+def test_where_a_delimiter_is_needed(first: str, second: str, needed: bool) -> None:
+    assert needs_delimiter(first, second) is needed

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hydra_eval.errors import UserError
+from hydra_eval.filters.build import build_pipelines
+from hydra_eval.instances import make_instances
+from hydra_eval.metrics.build import build_metrics
+from hydra_eval.records import Doc, Response, SampleRow
+from hydra_eval.scoring import NO_CHOICE, as_reply, outcome, score_document
+from hydra_eval.tasks.task import Task
+
+from .toys import COLOURS, FRUIT, docs_of, reply, request, toy_task
+
+DOC = docs_of(COLOURS)[1]  # of red and blue, blue is right
+
+
+def with_template(task: Task, **changes: Any) -> Task:
+    return replace(task, template=replace(task.template, **changes))
+
+
+def metrics(output_type: str, *spec: Any) -> Any:
+    return build_metrics(list(spec), output_type=output_type, has_process_results=False, where="t")
+
+
+def scored(task: Task, *said: dict[str, Any], doc: Doc = DOC, prompt: Any = "Sky?") -> list[SampleRow]:
+    """The rows of one document whose requests are answered in order."""
+    instances = make_instances(task, doc, prompt, chat=False)
+    answered = [reply(instance, **answer) for instance, answer in zip(instances, said, strict=True)]
+    return score_document(task, doc, docs_of(FRUIT, split="train")[2:4], answered)
+
+
+RED, BLUE = {"logprob": -2.0, "is_greedy": False}, {"logprob": -1.0, "is_greedy": True}
+
+
+def test_a_choice_row_holds_everything_that_was_asked_and_said() -> None:
+    (row,) = scored(toy_task(), {**RED, "input_tokens": 5, "cut_tokens": 1}, {**BLUE, "input_tokens": 6})
+    assert row == SampleRow(
+        task="toy",
+        doc_id=1,
+        filter="none",
+        doc=DOC.row,
+        target=1,
+        arguments=(("Sky?", " red"), ("Sky?", " blue")),
+        resps=(((-2.0, False),), ((-1.0, True),)),
+        filtered_resps=((-2.0, False), (-1.0, True)),
+        scores={"acc": 1.0, "acc_norm": 1.0},
+        shots=(2, 3),
+        input_tokens=(5, 6),
+        output_tokens=(0, 0),
+        cut_tokens=(1, 0),
+        finish_reasons=(None, None),
+    )
+
+
+@pytest.mark.parametrize(
+    ("gold", "expected"),
+    [(1, 1.0), (0, 0.0), ("blue", 1.0), ("red", 0.0), ([0, 1], 1.0), ([0], 0.0), (["blue", 0], 1.0), (-1, 0.0)],
+)
+def test_a_gold_is_an_index_a_text_or_several(gold: Any, expected: float) -> None:
+    (row,) = scored(with_template(toy_task(), target=lambda _: gold), RED, BLUE)
+    assert row.scores["acc"] == expected
+
+
+@pytest.mark.parametrize("gold", [2, 99, "green", [5], ["green"], -100])
+def test_a_gold_that_is_no_choice_scores_zero_and_is_warned_of(gold: Any, caplog: pytest.LogCaptureFixture) -> None:
+    (row,) = scored(with_template(toy_task(), target=lambda _: gold), RED, BLUE)
+    assert set(row.scores.values()) == {0.0}
+    assert caplog.messages == ["task 'toy', document 1: the right answer is not among the choices."]
+
+
+@pytest.mark.parametrize("gold", [None, {"a": 1}, [None]])
+def test_a_gold_that_is_neither_index_nor_text(gold: Any) -> None:
+    with pytest.raises(UserError, match="doc_to_target must give a choice's index or text, but gave"):
+        scored(with_template(toy_task(), target=lambda _: gold), RED, BLUE)
+
+
+def test_of_several_golds_the_one_that_is_no_choice_is_marked() -> None:
+    seen = outcome(with_template(toy_task(), target=lambda _: [1, 7]), DOC, [(-2.0, False), (-1.0, True)])
+    assert seen.gold == [1, NO_CHOICE]  # type: ignore[union-attr]
+
+
+def test_the_gold_of_contexts_per_choice_is_the_text_field() -> None:
+    task = with_template(toy_task(multiple_input=True), text=lambda row: row["label"], target=lambda _: "so")
+    (row,) = scored(task, RED, BLUE, prompt=["red sky", "blue sky"])
+    assert (row.scores["acc"], row.target) == (1.0, "so")
+
+
+def test_mutual_information_takes_the_second_half_as_unconditional() -> None:
+    task = toy_task(metrics=metrics("multiple_choice", {"metric": "acc"}, {"metric": "acc_mutual_info"}))
+    (row,) = scored(task, BLUE, RED, {"logprob": -0.5}, {"logprob": -3.0})
+    assert row.scores == {"acc": 0.0, "acc_mutual_info": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("output_type", "said", "scores"),
+    [
+        ("loglikelihood", {"logprob": -1.5, "is_greedy": True}, {"perplexity": -1.5, "acc": 1}),
+        (
+            "loglikelihood_rolling",
+            {"logprob": -8.0},
+            {"word_perplexity": (-8.0, 1), "byte_perplexity": (-8.0, 4), "bits_per_byte": (-8.0, 4)},
+        ),
+        ("generate_until", {"text": "blue"}, {"exact_match": 1.0}),
+        ("generate_until", {"text": "Blue"}, {"exact_match": 0.0}),
+    ],
+)
+def test_scores_of_the_other_output_types(output_type: str, said: dict[str, Any], scores: dict[str, Any]) -> None:
+    (row,) = scored(toy_task(output_type), said)
+    assert row.scores == scores
+
+
+@pytest.mark.parametrize(
+    ("target", "said", "score"),
+    [(7, "7", 1.0), (7, "8", 0.0), (1.5, "1.5", 1.0), (True, "True", 1.0), (["x", "blue"], "blue", 1.0)],
+)
+def test_a_generation_is_compared_with_the_target_as_text(target: Any, said: str, score: float) -> None:
+    task = toy_task("generate_until", multiple_target=isinstance(target, list))
+    (row,) = scored(with_template(task, target=lambda _: target), {"text": said})
+    assert (row.scores, row.target) == ({"exact_match": score}, target)
+
+
+@pytest.mark.parametrize(("target", "score"), [(1, 1.0), (0, 0.0), (-1, 1.0)])
+def test_a_generation_beside_choices_has_an_index_as_target(target: int, score: float) -> None:
+    task = with_template(toy_task("generate_until"), choices=lambda row: row["colours"], target=lambda _: target)
+    assert scored(task, {"text": "blue"})[0].scores == {"exact_match": score}
+
+
+@pytest.mark.parametrize("target", [2, "blue", None])
+def test_a_generation_beside_choices_with_a_target_that_is_none(target: Any) -> None:
+    task = with_template(toy_task("generate_until"), choices=lambda row: row["colours"], target=lambda _: target)
+    with pytest.raises(UserError, match="doc_to_target must give the index of one of 2 choices, but gave"):
+        scored(task, {"text": "blue"})
+
+
+def test_one_row_per_pipeline_each_from_the_raw_replies() -> None:
+    filters = build_pipelines({"raw": ["take_first"], "low": ["lowercase", "take_first"]}, where="t")
+    rows = scored(toy_task("generate_until", filters=filters), {"text": "BLUE", "finish_reason": "stop"})
+    assert [(row.filter, row.resps, row.filtered_resps, row.scores) for row in rows] == [
+        ("raw", (("BLUE",),), ("BLUE",), {"exact_match": 0.0}),
+        ("low", (("BLUE",),), ("blue",), {"exact_match": 1.0}),
+    ]
+    assert rows[0].finish_reasons == ("stop",)
+
+
+def test_repeats_are_kept_and_the_first_is_scored() -> None:
+    (row,) = scored(toy_task("generate_until", repeats=3), {"text": "blue"}, {"text": "red"}, {"text": "red"})
+    assert (row.resps, row.filtered_resps, row.scores) == ((("blue", "red", "red"),), ("blue",), {"exact_match": 1.0})
+    assert len(row.output_tokens) == 3
+
+
+def test_process_results_sees_row_and_outputs_and_replaces_everything() -> None:
+    seen: list[Any] = []
+
+    def process_results(row: Any, outputs: list[Any]) -> dict[str, Any]:
+        seen.append((row, outputs))
+        return {"own": 0.5, "pair": (1, 2)}
+
+    (row,) = scored(toy_task(process_results=process_results), RED, BLUE)
+    assert row.scores == {"own": 0.5, "pair": (1, 2)}
+    assert seen == [(DOC.row, [(-2.0, False), (-1.0, True)])]
+
+
+def test_a_metric_that_gives_a_mapping_stands_under_its_keys() -> None:
+    def pass_at(references: Any, predictions: Any) -> dict[str, float]:
+        return {"pass@1": 1.0, "pass@4": 0.25}
+
+    task = toy_task("generate_until", metrics=metrics("generate_until", {"metric": "exact_match"}, {"metric": pass_at}))
+    (row,) = scored(task, {"text": "blue"})
+    assert row.scores == {"exact_match": 1.0, "pass@1": 1.0, "pass@4": 0.25}
+    assert row.metric_of == {"pass@1": "pass_at", "pass@4": "pass_at"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "expected"),
+    [
+        ("GENERATE", {"text": "x"}, "x"),
+        ("ROLLING", {"logprob": -3.0, "is_greedy": True}, -3.0),
+        ("LOGLIKELIHOOD", {"logprob": -3.0, "is_greedy": True}, (-3.0, True)),
+    ],
+)
+def test_what_filters_see_of_a_reply(kind: str, said: dict[str, Any], expected: Any) -> None:
+    from hydra_eval.records import RequestKind
+
+    asked = request(kind=RequestKind[kind])
+    assert as_reply(asked, Response(key=asked.key, **said)) == expected
