@@ -54,7 +54,7 @@ def test_a_packet_holds_whole_documents_of_one_kind_in_request_order(sizes: list
     for packet in plan_packets(corpus(sizes), batch_tokens=2000):
         assert {instance.kind for instance in packet.instances} == {packet.kind}
         for (_, doc), group in groupby(packet.instances, key=lambda instance: instance.key[:2]):
-            assert [instance.key.index for instance in group] == list(range(1 + doc % 4))
+            assert [instance.key.request for instance in group] == list(range(1 + doc % 4))
         assert packet.cost == sum(map(estimated_tokens, packet.instances))
 
 

@@ -22,7 +22,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from hydra_eval.aggregate import TaskResult
 from hydra_eval.config.command_line import CommandLine, parse_command_line
-from hydra_eval.config.compose import register, typed
+from hydra_eval.config.compose import register, shadow_notices, typed
 from hydra_eval.config.explain import explain
 from hydra_eval.config.folder import RunFolder, named_folder, new_folder, pick_folder, run_slug
 from hydra_eval.config.schema import RunConfig
@@ -150,6 +150,8 @@ class Session:
         with fleet.stage("config"):
             refuse_two_counts(overrides)
             config = typed(cfg)
+            for notice in shadow_notices(config):
+                log.info(notice)
             tracker = build_tracker(config.tracker)
             if not fleet.device:
                 fleet.device = config.model.device or default_device()

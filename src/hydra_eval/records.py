@@ -20,7 +20,7 @@ class DocKey(NamedTuple):
     """Identity of a document within a run; sorting by it gives the order of the files."""
 
     task: str
-    index: int  # type: ignore[assignment]  # in place of the tuple's method, which nobody needs
+    doc: int
 
 
 class InstanceKey(NamedTuple):
@@ -28,7 +28,7 @@ class InstanceKey(NamedTuple):
 
     task: str
     doc: int
-    index: int  # type: ignore[assignment]
+    request: int
     repeat: int
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hydra_eval.errors import UserError
+from hydra_eval.file_names import samples_name
 from hydra_eval.records import SampleRow
 from hydra_eval.sample_file import as_plain, sample_line
 
 
 def write_samples(folder: Path, task: str, rows: Sequence[SampleRow]) -> Path:
     """`samples_<task>.jsonl`, one line per document and filter."""
-    path = folder / f"samples_{re.sub(r'[^A-Za-z0-9_.=-]', '_', task)}.jsonl"
-    return write_lines(path, map(sample_line, rows))
+    return write_lines(folder / samples_name(task), map(sample_line, rows))
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> Path:

@@ -27,7 +27,7 @@ def score_document(
     task: Task, doc: Doc, shots: Sequence[Doc], answered: Sequence[tuple[Instance, Response]]
 ) -> list[SampleRow]:
     """One row per pipeline. `answered` holds the document's requests with their responses, in request order."""
-    requests = [list(group) for _, group in groupby(answered, key=lambda pair: pair[0].key.index)]
+    requests = [list(group) for _, group in groupby(answered, key=lambda pair: pair[0].key.request)]
     return [_row(task, doc, shots, requests, pipeline) for pipeline in task.filters]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -17,6 +19,7 @@ from hydra_eval.config.explain import nested_schema, unknown_name
 from hydra_eval.config.folder import job_folder_name
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_folders import task_folders
+from hydra_eval.config.task_index import task_index
 from hydra_eval.config.task_source import TaskSource
 from hydra_eval.errors import UserError
 from hydra_eval.resources import PACKAGE
@@ -51,6 +54,17 @@ def typed(cfg: DictConfig) -> RunConfig:
         raise UserError(str(error)) from error
     assert isinstance(config, RunConfig)
     return config
+
+
+def shadow_notices(config: RunConfig) -> list[str]:
+    """One line for each task of the run that a user's folder defines over the bundled one."""
+    shadowed = task_index(tuple(Path(folder) for folder in task_folders().split(os.pathsep))).shadowed
+    names = [*config.groups, *(task["task"] for task in config.tasks.values())]
+    return [
+        f"{name}: {shadowed[name][0]} counts, not the bundled {shadowed[name][1]}."
+        for name in names
+        if name in shadowed
+    ]
 
 
 def refuse_unknown_keys(content: Mapping[str, Any], schema: Any, *, path: str) -> None:

@@ -177,4 +177,4 @@ def _prefix(encoder: Encoder, instance: Instance) -> Ids:
 
 
 def _name(instance: Instance) -> str:
-    return f"{instance.key.task}, document {instance.key.doc}, request {instance.key.index}"
+    return f"{instance.key.task}, document {instance.key.doc}, request {instance.key.request}"

@@ -62,8 +62,11 @@ def check_generation(generation: Generation, *, max_length: int, known: Collecti
 
 
 def reply_seed(seed: int, key: InstanceKey) -> int:
-    """63 bits from the run's seed and the reply's identity: the same on any rank, in any batch, in any order."""
-    identity = "\x1f".join(map(str, (seed, *key)))
+    """63 bits from the run's seed and the reply's identity: the same on any rank, in any batch, in any order.
+
+    The shots in a cell's name (`gsm8k|5`) do not count: they are there only beside another cell of the same task.
+    """
+    identity = "\x1f".join(map(str, (seed, key.task.partition("|")[0], *key[1:])))
     return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big") >> 1
 
 

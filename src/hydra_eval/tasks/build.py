@@ -13,6 +13,7 @@ from hydra_eval.config.functions import is_function_reference, resolve_callable
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_config import TaskConfig, shared_key, task_config
 from hydra_eval.errors import UserError, at_document, did_you_mean
+from hydra_eval.file_names import samples_name
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import Doc
@@ -38,6 +39,8 @@ SHOT_KEYS = (
     "target_delimiter",
 )
 """Keys of a task's `fewshot_config` (lm-eval's)."""
+FALLS_BACK = ("doc_to_text", "doc_to_target")
+"""Keys of `fewshot_config` whose null means the task's own value, as in lm-eval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +72,20 @@ def cells(config: RunConfig, tasks: Mapping[str, TaskConfig]) -> list[Cell]:
                 raise UserError(shared_key(key, name, tasks[key].task))
             wanted[key, shot_count(tasks[key], spec["shots"], config.fewshot)] = None
     keys = [key for key, _ in wanted]
-    return [
+    found = [
         Cell(name=tasks[key].task if keys.count(key) == 1 else f"{tasks[key].task}|{shots}", key=key, shots=shots)
         for key, shots in wanted
     ]
+    _refuse_one_file_for_two(found)
+    return found
+
+
+def _refuse_one_file_for_two(found: Sequence[Cell]) -> None:
+    owners: dict[str, str] = {}
+    for cell in found:
+        owner = owners.setdefault(samples_name(cell.name), cell.name)
+        if owner != cell.name:
+            raise UserError(f"'{owner}' and '{cell.name}' would share one samples file; ask for them in two runs.")
 
 
 def build_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Task:
@@ -154,6 +167,9 @@ def _shapes(template: Template, first: Doc) -> tuple[bool, bool]:
 
 def _shot_config(task: TaskConfig) -> dict[str, Any]:
     given = dict(task.fewshot_config or {})
+    for key in FALLS_BACK:
+        if given.get(key, "") is None:
+            del given[key]
     for key in given:
         if key not in SHOT_KEYS:
             near = did_you_mean(str(key), SHOT_KEYS)
