@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hydra_eval.aggregate import aggregate, group_members, merge_rows
+from hydra_eval.errors import UserError
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import SampleRow
@@ -157,3 +158,18 @@ def test_groups_show_the_names_they_list() -> None:
         "g": ["a", "h"],
         "h": ["b"],
     }
+
+
+@pytest.mark.parametrize("value", [None, "good", {"a": 1.0}], ids=repr)
+def test_a_value_that_is_no_number_is_named_with_its_document(value: Any) -> None:
+    rows = [row(0), row(1, acc=value)]
+    with pytest.raises(UserError, match=r"toy.yaml: metric 'acc': aggregation 'mean' .* document 1 has"):
+        aggregate(toy_task(), rows, bootstrap=0)
+
+
+def test_an_own_aggregation_that_fails_is_named() -> None:
+    metric = {"metric": "acc", "aggregation": lambda values: 1 / 0}
+    metrics = build_metrics([metric], output_type="multiple_choice", has_process_results=False, where="t")
+    with pytest.raises(ZeroDivisionError) as caught:
+        aggregate(toy_task(metrics=metrics), [row(0)], bootstrap=0)
+    assert caught.value.__notes__ == ["in task 'toy', metric 'acc', aggregation '<lambda>'"]

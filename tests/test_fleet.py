@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,8 @@ def test_one_process_joins_nothing(monkeypatch: pytest.MonkeyPatch, world: str |
     fleet = start_fleet()
     fleet.set_timeout(1.0)
     assert (fleet.rank, fleet.world, fleet.is_main) == (0, 1, True)
+
+
+def test_a_hook_that_exits_fails_the_job_rather_than_ending_the_process_as_if_all_were_well() -> None:
+    with pytest.raises(JobFailed, match="SystemExit: 0"), alone().stage("docs"):
+        sys.exit(0)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from hydra_eval.errors import UserError
+from hydra_eval.file_names import samples_name
 from hydra_eval.run_files import write_lines, write_results, write_samples
 
 from .test_aggregate import row
@@ -67,3 +69,14 @@ def test_no_draft_is_left_behind(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none/x: cannot be written: No such file or directory\. .*hydra.run.dir"):
         write_lines(tmp_path / "none" / "x", ["a"])
+
+
+def test_a_long_task_name_still_fits_a_file_system_and_stays_its_own() -> None:
+    one, other = (samples_name("n" * 300 + end) for end in "ab")
+    assert one != other
+    assert len(f".{one}.draft") <= 255
+
+
+def test_half_a_surrogate_pair_is_written_as_its_escape(tmp_path: Path) -> None:
+    path = write_samples(tmp_path, "toy", [replace(row(0), doc={"text": "a\ud800"})])
+    assert json.loads(path.read_text(encoding="utf-8"))["doc"] == {"text": "a\ud800"}

@@ -10,7 +10,7 @@ from hydra_eval.filters.build import build_pipelines
 from hydra_eval.instances import make_instances
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import Doc, Response, SampleRow
-from hydra_eval.scoring import NO_CHOICE, as_reply, outcome, score_document
+from hydra_eval.scoring import NO_CHOICE, as_reply, check_filters, outcome, score_document
 from hydra_eval.tasks.task import Task
 
 from .toys import COLOURS, FRUIT, docs_of, reply, request, toy_task
@@ -187,3 +187,23 @@ def test_what_filters_see_of_a_reply(kind: str, said: dict[str, Any], expected: 
 
     asked = request(kind=RequestKind[kind])
     assert as_reply(asked, Response(key=asked.key, **said)) == expected
+
+
+@pytest.mark.parametrize("given", [None, 1.0, [1, 2], {3: 1.0}], ids=repr)
+def test_process_results_that_gives_no_mapping_of_names(given: Any) -> None:
+    with pytest.raises(UserError, match=r"toy.yaml: process_results must give a mapping"):
+        scored(toy_task(process_results=lambda row, outputs: given), RED, BLUE)
+
+
+@pytest.mark.parametrize("output_type", ["multiple_choice", "loglikelihood", "loglikelihood_rolling"])
+@pytest.mark.parametrize("steps", [[], ["lowercase"], ["majority_vote"]], ids=["empty", "text", "list"])
+def test_filters_that_leave_no_likelihoods_are_found_before_the_model_loads(output_type: str, steps: list[str]) -> None:
+    task = toy_task(output_type, filters=build_pipelines({"x": steps}, where="t"))
+    with pytest.raises(UserError, match=r"toy.yaml: filter pipeline 'x'"):
+        check_filters(task, make_instances(task, task.docs[0], "", chat=False))
+
+
+@pytest.mark.parametrize("output_type", ["multiple_choice", "loglikelihood", "loglikelihood_rolling", "generate_until"])
+def test_the_usual_filter_suits_every_output_type(output_type: str) -> None:
+    task = toy_task(output_type)
+    check_filters(task, make_instances(task, task.docs[0], "", chat=False))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from hydra_eval.errors import UserError, noted
 from hydra_eval.metrics import AGGREGATIONS
 from hydra_eval.metrics.base import Aggregation, BoundMetric
 from hydra_eval.records import SampleRow
 from hydra_eval.stats.stderr import stderr
 from hydra_eval.tasks.task import Task
+
+STRANGE = (str, Mapping)
+"""Kinds of values that no aggregation of ours can combine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +71,30 @@ def aggregate(task: Task, rows: Sequence[SampleRow], *, bootstrap: int) -> TaskR
         metric_of |= row.metric_of
         for metric, value in row.scores.items():
             values.setdefault((metric, row.filter), []).append(value)
-    return TaskResult(
-        task=task,
-        metrics=tuple(
-            _result(_bound(task, metric_of.get(metric, metric)), metric, pipeline, scored, bootstrap)
-            for (metric, pipeline), scored in values.items()
-        ),
-        rows=tuple(rows),
-    )
+    results = []
+    for (metric, pipeline), scored in values.items():
+        bound = _bound(task, metric_of.get(metric, metric))
+        with _named(task, metric, bound, rows):
+            results.append(_result(bound, metric, pipeline, scored, bootstrap))
+    return TaskResult(task=task, metrics=tuple(results), rows=tuple(rows))
+
+
+@contextmanager
+def _named(task: Task, metric: str, bound: BoundMetric | None, rows: Sequence[SampleRow]) -> Iterator[None]:
+    """Names task and metric in what an aggregation raises; a value that is no number is the user's to mend."""
+    name = bound.aggregation.name if bound else "mean"
+    try:
+        with noted(f"in task '{task.name}', metric '{metric}', aggregation '{name}'"):
+            yield
+    except TypeError as error:
+        strange = ((row.doc_id, row.scores.get(metric, 0)) for row in rows)
+        found = next(((doc, value) for doc, value in strange if value is None or isinstance(value, STRANGE)), None)
+        if found is None or name not in AGGREGATIONS:
+            raise
+        raise UserError(
+            f"{task.source}: metric '{metric}': aggregation '{name}' cannot combine what document {found[0]} has, "
+            f"{found[1]!r}. Give a number for every document, or name an own aggregation (!function)."
+        ) from error
 
 
 def _result(bound: BoundMetric | None, metric: str, pipeline: str, values: list[Any], bootstrap: int) -> MetricResult:

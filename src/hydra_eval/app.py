@@ -6,18 +6,19 @@ wrong override or an unknown task is answered once, whatever the number of proce
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import CompactHydraException
+from hydra.errors import CompactHydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 
 from hydra_eval.aggregate import TaskResult
@@ -45,6 +46,7 @@ COMPOSED = "composed"
 def main() -> None:
     """Run what the command line says and exit: 0 for results, 1 for an error."""
     quiet_libraries()
+    print_anything()
     try:
         sys.exit(_start(parse_command_line(sys.argv[1:])))
     except UserError as error:
@@ -61,10 +63,20 @@ def main() -> None:
 def quiet_libraries() -> None:
     """Before any of them is imported: no look-ups and no bars of their own; Hydra hands its errors to `main`."""
     os.environ["HYDRA_FULL_ERROR"] = "1"
+    logging.raiseExceptions = False  # a log on a full disk must not bury the message that the disk is full
     os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    # CPU threads that wait for each other sleep: spinning, they take the cores that other processes could use.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def print_anything() -> None:
+    """A terminal without Unicode shows `?` where it lacks a letter; an arrow must not end a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def complain(message: str) -> None:
@@ -87,12 +99,29 @@ def _start(command: CommandLine) -> int:
 
 def claim_folder(command: CommandLine) -> RunFolder:
     """The folder of this run or sweep, locked until the process ends."""
+    command.check()
     now = datetime.now()
     if command.named_folder is not None:
         return named_folder(command.named_folder)
-    if command.multirun:
-        return new_folder(OUTPUTS / "multirun" / f"{now:%Y-%m-%d_%H-%M-%S}-{run_slug(command.overrides)}")
-    return pick_folder(OUTPUTS, command.overrides, resume=command.value("resume") != "never", now=now)
+    with _writable(OUTPUTS.absolute()):
+        if command.multirun:
+            return new_folder(OUTPUTS / "multirun" / f"{now:%Y-%m-%d_%H-%M-%S}-{run_slug(command.overrides)}")
+        return pick_folder(OUTPUTS, command.overrides, resume=command.value("resume") != "never", now=now)
+
+
+@contextmanager
+def _writable(folder: Path) -> Iterator[None]:
+    """Says where it was that a file system refused, and what would do."""
+    try:
+        yield
+    except MissingConfigException:  # an OSError too, and told in other words
+        raise
+    except OSError as error:
+        where = error.filename or folder
+        raise UserError(
+            f"{where}: cannot be written: {error.strerror or error}. Free the place, or choose hydra.run.dir "
+            "(for a sweep hydra.sweep.dir)."
+        ) from error
 
 
 def _hydra(job: Callable[[DictConfig], None]) -> None:
@@ -116,7 +145,8 @@ class Session:
         if not self.fleet.is_main:
             self.fleet.exchange(COMPOSED)
         try:
-            _hydra(self.job)
+            with _writable(self.folder):
+                _hydra(self.job)
         finally:
             self._release_others()
         self.index.show(self.screen)
@@ -133,7 +163,8 @@ class Session:
         if self.fleet.is_main and self.fleet.job == 0:
             self.fleet.exchange(COMPOSED)
         self.fleet.job += 1
-        overrides = list(HydraConfig.get().overrides.task)
+        # As typed: a `${` in one of them is not to be looked up here.
+        overrides = cast(list[str], OmegaConf.to_container(HydraConfig.get().overrides.task, resolve=False))
         folder = Path(HydraConfig.get().runtime.output_dir)
         try:
             results = self._evaluate(cfg, folder, overrides)
@@ -168,11 +199,12 @@ class Session:
         )
         try:
             results = run_job(job)
+            with fleet.stage("shown"):
+                if fleet.is_main:
+                    self.screen.show_results(results, folder, tracker.link)
         except JobFailed:
             self._close(tracker, exit_code=1)
             raise
-        if fleet.is_main:
-            self.screen.show_results(results, folder, tracker.link)
         self._close(tracker, exit_code=0)
         return results
 

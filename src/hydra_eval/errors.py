@@ -37,6 +37,16 @@ def lookup(table: Mapping[str, T], name: str, *, kind: str, where: str) -> T:
 
 
 @contextmanager
+def noted(note: str) -> Iterator[None]:
+    """Adds where it happened to an error of the user's own code, whose trace is shown."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(note)
+        raise
+
+
+@contextmanager
 def at_document(task: str, index: int) -> Iterator[None]:
     """Names the document in whatever is raised inside: in the message of a UserError, as a note to any other error."""
     try:

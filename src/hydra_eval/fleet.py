@@ -103,7 +103,7 @@ class Fleet:
             yield
         except UserError as error:
             failure = Failure(rank=self.rank, message=str(error), trace=None)
-        except Exception as error:  # noqa: BLE001  # sent to all ranks, which raise it as JobFailed below
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # sent to all ranks, which raise JobFailed below
             notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
             message = f"{type(error).__name__}: {error}{notes}"
             failure = Failure(rank=self.rank, message=message, trace=traceback.format_exc())

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hydra_eval.errors import at_document
+from hydra_eval.errors import UserError, at_document
 from hydra_eval.fewshot import Picks, pick_shots
 from hydra_eval.instances import make_instances
 from hydra_eval.plan import plan_packets
 from hydra_eval.prompts import Style, render_prompt
 from hydra_eval.records import Doc, DocKey, Instance, InstanceKey, Packet, Response, SampleRow
-from hydra_eval.scoring import score_document
+from hydra_eval.scoring import check_filters, score_document
 from hydra_eval.tasks.task import Task
 
 
@@ -33,7 +33,11 @@ class Work:
 def prepare(tasks: Sequence[Task], style: Style, *, batch_tokens: int) -> Work:
     """Examples, prompts and requests of every document, cut into packets."""
     picks = {task.name: pick_shots(task) for task in tasks}
-    instances = [instance for task in tasks for instance in _requests(task, picks[task.name], style)]
+    instances: list[Instance] = []
+    for task in tasks:
+        own = _requests(task, picks[task.name], style)
+        check_filters(task, own)
+        instances += own
     return Work(tasks=tuple(tasks), picks=picks, packets=tuple(plan_packets(instances, batch_tokens=batch_tokens)))
 
 
@@ -61,4 +65,16 @@ def _requests(task: Task, picks: Picks, style: Style) -> list[Instance]:
 def _document_requests(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> list[Instance]:
     with at_document(task.name, doc.index):
         prompt = "" if task.output_type == "loglikelihood_rolling" else render_prompt(task, doc, shots, style)
-        return make_instances(task, doc, prompt, chat=style.chat is not None)
+        instances = make_instances(task, doc, prompt, chat=style.chat is not None)
+        for instance in instances:
+            _check_text(instance.context + (instance.continuation or ""))
+        return instances
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UserError(
+            f"the request holds {text[error.start]!r}, half a character, which no tokenizer takes."
+        ) from error

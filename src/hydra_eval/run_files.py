@@ -25,10 +25,13 @@ def write_results(folder: Path, results: Mapping[str, Any]) -> Path:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> Path:
-    """Write beside the place, flush to disk, then move there. Raises UserError naming the path where that fails."""
+    """Write beside the place, flush to disk, then move there. Raises UserError naming the path where that fails.
+
+    Half a surrogate pair, which UTF-8 cannot hold, becomes the escape that JSON has for it.
+    """
     draft = path.with_name(f".{path.name}.draft")
     try:
-        with draft.open("w", encoding="utf-8") as handle:
+        with draft.open("w", encoding="utf-8", errors="backslashreplace") as handle:
             handle.writelines(f"{line}\n" for line in lines)
             handle.flush()
             os.fsync(handle.fileno())

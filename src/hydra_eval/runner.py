@@ -74,6 +74,7 @@ class Job:
         with self.fleet.stage(name):
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+        log.debug("%s: %.1f s", name, self.seconds[name])
 
 
 def run_job(job: Job) -> list[TaskResult]:

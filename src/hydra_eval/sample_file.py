@@ -52,7 +52,7 @@ def doc_hash(doc: Mapping[str, Any]) -> str:
 
 
 def digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", errors="backslashreplace")).hexdigest()
 
 
 def as_plain(value: Any) -> Any:

@@ -23,6 +23,27 @@ NO_CHOICE = -100
 """Stands for a right answer that is not among the choices; scores 0, as in lm-eval."""
 
 
+def check_filters(task: Task, instances: Sequence[Instance]) -> None:
+    """A filter for text fails on log-likelihoods: found out on a made-up reply, before hours of inference."""
+    if task.output_type == "generate_until":
+        return
+    reply: Any = -1.0 if task.output_type == "loglikelihood_rolling" else (-1.0, False)
+    requests = len({instance.key.request for instance in instances if instance.key.doc == task.docs[0].index})
+    for pipeline in task.filters:
+        where = f"{task.source}: filter pipeline '{pipeline.name}'"
+        try:
+            outputs = pipeline([[reply] * task.repeats] * requests, [task.docs[0].row] * requests)
+        except (AttributeError, TypeError) as error:
+            raise UserError(
+                f"{where}: fails on log-likelihoods, which is what the model gives for {task.output_type}: {error}."
+            ) from error
+        if task.process_results is None and not all(isinstance(output, type(reply)) for output in outputs):
+            raise UserError(
+                f"{where}: must leave one log-likelihood per request for {task.output_type}, but leaves "
+                f"{outputs[:1]!r}. take_first does."
+            )
+
+
 def score_document(
     task: Task, doc: Doc, shots: Sequence[Doc], answered: Sequence[tuple[Instance, Response]]
 ) -> list[SampleRow]:
@@ -69,7 +90,7 @@ def as_reply(instance: Instance, response: Response) -> Any:
 def scores_of(task: Task, doc: Doc, outputs: list[Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """(name → this document's value, name → metric where they differ: a metric may give a mapping of values)."""
     if task.process_results is not None:
-        return dict(task.process_results(doc.row, outputs)), {}
+        return _own_scores(task.process_results(doc.row, outputs), task.source), {}
     seen = outcome(task, doc, outputs)
     scores: dict[str, Any] = {}
     metric_of: dict[str, str] = {}
@@ -82,6 +103,12 @@ def scores_of(task: Task, doc: Doc, outputs: list[Any]) -> tuple[dict[str, Any],
         else:
             scores[metric.name] = value
     return scores, metric_of
+
+
+def _own_scores(given: Any, source: str) -> dict[str, Any]:
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise UserError(f"{source}: process_results must give a mapping from names to values, but gave {given!r}.")
+    return dict(given)
 
 
 def outcome(task: Task, doc: Doc, outputs: list[Any]) -> Outcome:

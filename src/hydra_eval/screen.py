@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,13 +18,15 @@ from hydra_eval.pipeline import Work
 from hydra_eval.records import Packet
 from hydra_eval.tasks.task import Task
 
+log = logging.getLogger(__name__)
+
 Advance: TypeAlias = Callable[[Packet], None]
 WIDEST = 1_000
 ARROWS = {True: "↑", False: "↓", None: ""}
 
 
 class Screen:
-    """Progress and notices on stderr, tables on stdout."""
+    """Progress and notices on stderr, tables on stdout; all but the bar is in the run's log too."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
@@ -32,7 +35,9 @@ class Screen:
         self._tables = Console(quiet=not shown, soft_wrap=True, highlight=False, width=WIDEST)
 
     def say(self, text: str) -> None:
-        self._notices.print(text, markup=False)
+        """A notice, on stderr and in the run's log."""
+        if self._shown:
+            log.info("%s", text)
 
     def say_plan(self, work: Work, world: int) -> None:
         """How much there is to do, before the model loads."""
@@ -61,13 +66,27 @@ class Screen:
 
     def show_results(self, results: Sequence[TaskResult], folder: Path, link: str | None) -> None:
         """The table of all metrics, where the files are, and where the tracker shows them."""
+        for result in results:
+            for metric in result.metrics:
+                log.debug("%s: %s", result.task.name, " ".join(_metric_cells(metric)))
         self.show_table(results_table(results))
-        self._tables.print(f"Files: {from_here(folder)}", markup=False)
-        if link:
-            self._tables.print(f"W&B:   {link}", markup=False)
+        with _lossy():
+            self._tables.print(f"Files: {from_here(folder)}", markup=False)
+            if link:
+                self._tables.print(f"W&B:   {link}", markup=False)
 
     def show_table(self, table: Table) -> None:
-        self._tables.print(table)
+        with _lossy():
+            self._tables.print(table)
+
+
+@contextmanager
+def _lossy() -> Iterator[None]:
+    """A closed pipe or a full disk behind stdout costs what is shown, not the run: its files are written by now."""
+    try:
+        yield
+    except (OSError, SystemExit) as error:  # rich makes a SystemExit of a broken pipe
+        log.warning("Standard output takes no more (%s); the run folder holds everything.", type(error).__name__)
 
 
 def from_here(path: Path) -> Path:

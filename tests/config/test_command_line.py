@@ -80,3 +80,30 @@ def test_other_ranks_write_nothing_of_hydras() -> None:
     within = parse_command_line(["task=a"]).within(Path("out"), is_main=False)
     assert within[0] == "task=a"
     assert {"hydra.output_subdir=null", "hydra/job_logging=worker"} <= set(within)
+
+
+@pytest.mark.parametrize(
+    "override", ["task=null", "task=1", "task=[null]", "task=[[a]]", "task={a:1}", "model=true", "filters=[strip,3]"]
+)
+def test_a_choice_that_is_no_name_is_refused_before_hydra_sees_it(override: str) -> None:
+    with pytest.raises(UserError, match="must be a name or a list of names"):
+        parse_command_line([override]).check()
+
+
+@pytest.mark.parametrize(
+    "override", ["task='3'", "task=[a,b]", "model=a,b", "filters={x:[strip]}", "~task", "task=glob(*)", "seed=1"]
+)
+def test_choices_that_are_names_and_other_keys_pass(override: str) -> None:
+    parse_command_line([override]).check()
+
+
+@pytest.mark.parametrize("override", ["task=é", "task=[a", "data.root=a=b"])
+def test_what_the_grammar_cannot_read_is_said_with_the_way_out(override: str) -> None:
+    with pytest.raises(UserError, match=r"cannot be read .* into quotes"):
+        parse_command_line([override]).check()
+
+
+def test_a_folder_may_be_named_with_plus_signs_and_not_be_empty() -> None:
+    assert parse_command_line(["++hydra.run.dir=x"]).named_folder == Path("x")
+    with pytest.raises(UserError, match=r"hydra.run.dir= is empty"):
+        _ = parse_command_line(["hydra.run.dir="]).named_folder

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
 
 from hydra_eval.config.compose import register, typed
 from hydra_eval.config.schema import RunConfig
@@ -130,3 +131,22 @@ def test_the_data_root_comes_from_the_environment(cfg: Compose, monkeypatch: pyt
     monkeypatch.setenv("HYDRA_EVAL_DATA_ROOT", "/data")
     assert typed(cfg()).data.root == "/data"
     assert typed(cfg("data.root=/other")).data.root == "/other"
+
+
+def test_a_saved_config_is_the_same_run(cfg: Compose, tmp_path: Path) -> None:
+    composed = cfg("model=dummy", "limit=3", r"prompt.system='as it is: \${x}'")
+    OmegaConf.save(composed, tmp_path / "config.yaml")
+    saved = OmegaConf.load(tmp_path / "config.yaml")
+    assert isinstance(saved, DictConfig)
+    assert typed(saved) == typed(composed)
+
+
+def test_a_reference_to_nothing_is_named_with_its_key(cfg: Compose) -> None:
+    with pytest.raises(UserError, match=r"^prompt.system: Interpolation key 'b' not found\.$"):
+        typed(cfg("prompt.system='${b}'"))
+
+
+@pytest.mark.parametrize("override", ["~tasks.t", "tasks.t=3", "+tasks.other.task=x"])
+def test_a_command_line_changes_fields_of_tasks_and_not_which_there_are(cfg: Compose, override: str) -> None:
+    with pytest.raises(UserError, match=r"tasks\.(t|other): task=… chooses"):
+        typed(cfg(override))

@@ -52,3 +52,12 @@ def test_what_hydra_refuses_in_our_words(said: Callable[..., str], override: str
 )
 def test_the_schema_tells_which_keys_there_are(path: str, known: bool) -> None:
     assert (unknown_key(path) is None) is known
+
+
+@pytest.mark.parametrize(("path", "near"), [("fewshoot_strategy", "'fewshot_strategy'"), ("tsk", "'task'")])
+def test_a_misspelt_group_is_met_with_the_groups_name(path: str, near: str) -> None:
+    assert f"Did you mean {near}?" in (unknown_key(path) or "")
+
+
+def test_what_is_wrong_below_hydra_is_left_to_hydra() -> None:
+    assert unknown_key("hydra.runn.dir") is None

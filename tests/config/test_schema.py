@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ from hydra_eval.config.schema import (
     ModelConfig,
     PromptConfig,
     RunConfig,
+    RunnerConfig,
+    StatsConfig,
     TrackerConfig,
 )
 from hydra_eval.errors import UserError
@@ -76,3 +79,19 @@ def test_values_at_the_edge_are_taken(build: Callable[[], Any]) -> None:
 def test_two_runs_share_no_section() -> None:
     RunConfig().tracker.tags.append("x")
     assert RunConfig().tracker.tags == []
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: GenerationOverrides(temperature=math.nan),
+        lambda: GenerationOverrides(temperature=math.inf),
+        lambda: StatsConfig(bootstrap=-1),
+        lambda: RunnerConfig(timeout_hours=0),
+        lambda: RunnerConfig(timeout_hours=math.nan),
+        lambda: RunnerConfig(timeout_hours=1e300),
+    ],
+)
+def test_numbers_that_no_run_can_use(build: Callable[[], Any]) -> None:
+    with pytest.raises(UserError, match="must be"):
+        build()

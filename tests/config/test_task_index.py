@@ -77,3 +77,12 @@ def test_indexing_imports_no_task_code(tmp_path: Path) -> None:
     (tmp_path / "utils.py").write_text("raise SystemExit('imported')", encoding="utf-8")
     write_yaml(tmp_path / "t.yaml", {"task": "t", "process_docs": "!function utils.f"})
     assert list(task_index((tmp_path,)).entries) == ["t"]
+
+
+@pytest.mark.parametrize("tag", [3, [None], {"a": 1}])
+def test_a_tag_that_is_no_name_breaks_its_own_file_alone(tmp_path: Path, tag: object) -> None:
+    write_yaml(tmp_path / "bad.yaml", {"task": "bad", "tag": tag})
+    write_yaml(tmp_path / "good.yaml", {"task": "good"})
+    index = task_index((tmp_path,))
+    assert set(index.entries) == {"good"}
+    assert "tag=" in index.broken[tmp_path / "bad.yaml"]

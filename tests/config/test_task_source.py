@@ -239,3 +239,13 @@ def test_listing_for_help_and_completion(
 def test_a_source_over_a_folder_that_is_not_there_is_not_available(tmp_path: Path) -> None:
     assert source_over(tmp_path).available()
     assert not source_over(tmp_path, tmp_path / "none").available()
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [(None, "has no members"), ([], "has no members"), (3, "one is 3"), ({"a": 1}, "one is {'a': 1}")],
+)
+def test_a_group_must_list_names(tmp_path: Path, members: Any, message: str) -> None:
+    write_yaml(tmp_path / "g.yaml", {"group": "g", "task": members})
+    with pytest.raises(UserError, match=message):
+        options_for("g", task_index((tmp_path,)))

@@ -119,3 +119,9 @@ def test_reading_imports_nothing(tmp_path: Path) -> None:
 )
 def test_what_a_file_defines(content: dict[str, object], expected: tuple[str, str] | None) -> None:
     assert names_of(content) == expected
+
+
+def test_a_date_that_no_calendar_has_is_told_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text("task: t\ndescription: 2020-13-45\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"t.yaml: not valid YAML: month"):
+        read_raw(tmp_path / "t.yaml")

@@ -25,3 +25,8 @@ def test_custom_must_keep_the_number_of_entries() -> None:
 def test_custom_wants_a_function() -> None:
     with pytest.raises(UserError, match=r"filter_fn='utils.f' must be a function"):
         custom(filter_fn="utils.f")  # type: ignore[arg-type]
+
+
+def test_custom_must_return_entries() -> None:
+    with pytest.raises(UserError, match="returned None"):
+        custom(filter_fn=lambda resps, docs: None)([["a"]], [{}])

@@ -250,3 +250,8 @@ def test_from_outcome_to_number() -> None:
     assert acc.score is not None and mcc.score is not None
     assert acc.aggregation.combine([acc.score(outcome) for outcome in outcomes]) == 0.75
     assert mcc.aggregation.combine([mcc.score(outcome) for outcome in outcomes]) == pytest.approx(1 / 3**0.5)
+
+
+def test_a_direction_that_is_neither_true_nor_false() -> None:
+    with pytest.raises(UserError, match="metric 'exact_match': higher_is_better must be true or false, not 'maybe'"):
+        build([{"metric": "exact_match", "higher_is_better": "maybe"}])

@@ -14,7 +14,7 @@ from transformers import GPT2Config, T5Config
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.errors import UserError
 from hydra_eval.models import check_generations, load_model, load_tokenizer
-from hydra_eval.models.source import find_max_length, find_source
+from hydra_eval.models.source import check_device, find_max_length, find_source
 from hydra_eval.records import Generation
 
 from .asking import reply_packet, scoring_packet
@@ -192,3 +192,14 @@ def test_importing_the_package_imports_no_library_of_models() -> None:
 class _Config:
     def __init__(self, fields: dict[str, Any]) -> None:
         vars(self).update(fields)
+
+
+@pytest.mark.parametrize("name", ["cudaa", "cuda:99", "gpu"])
+def test_a_device_that_is_not_there(name: str) -> None:
+    with pytest.raises(UserError, match=f"model.device={name}: "):
+        check_device(name)
+
+
+@pytest.mark.parametrize("name", [None, "cpu"])
+def test_a_device_that_is_there(name: str | None) -> None:
+    check_device(name)

@@ -193,3 +193,33 @@ def test_real_data_below_a_root(tmp_path: Path) -> None:
         pytest.skip("needs ../shared/data: real data sets in the hub's layout")
     found = rows(task("allenai/ai2_arc", tmp_path, dataset_name="ARC-Easy"), root)
     assert found and set(found[0]) == {"id", "question", "choices", "answerKey"}
+
+
+@pytest.mark.parametrize("processed", [None, 3, ["a"], {"text": ["one"]}, [{1: "one"}]], ids=repr)
+def test_process_docs_that_gives_no_rows_is_told_with_the_file(tmp_path: Path, processed: Any) -> None:
+    config = task("json", tmp_path)
+    with pytest.raises(UserError, match=r"t.yaml: process_docs must give rows"):
+        rows_of({"test": ROWS}, "test", config, lambda dataset: processed)
+
+
+@pytest.mark.parametrize("process", [list, iter], ids=["list", "iterator"])
+def test_process_docs_may_give_any_iterable_of_rows(tmp_path: Path, process: Any) -> None:
+    assert rows_of({"test": ROWS}, "test", task("json", tmp_path), process) == ROWS
+
+
+def test_an_error_in_process_docs_says_whose_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        rows_of({"test": ROWS}, "test", task("json", tmp_path), lambda dataset: 1 / 0)
+    assert caught.value.__notes__ == [f"in process_docs of {tmp_path}/t.yaml, split 'test'"]
+
+
+def test_a_file_that_cannot_be_parsed_says_why(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text("{nope\n", encoding="utf-8")
+    with pytest.raises(UserError, match="JSON parse error"):
+        rows(task("json", tmp_path, dataset_kwargs={"data_files": {"test": "test.jsonl"}}))
+
+
+@pytest.mark.parametrize("files", [3, None, {"test": [1]}], ids=repr)
+def test_data_files_that_are_no_names(tmp_path: Path, files: Any) -> None:
+    with pytest.raises(UserError, match="data_files must name files"):
+        rows(task("json", tmp_path, dataset_kwargs={"data_files": files}))

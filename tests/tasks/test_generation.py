@@ -196,3 +196,17 @@ def test_the_same_options_as_lm_eval_makes_of_them(kwargs: dict[str, Any] | None
         normal["do_sample"],
     )
     assert ours.temperature == normal.get("temperature", 0.0)
+
+
+@pytest.mark.parametrize("given", ["false", 1, [True]], ids=repr)
+def test_do_sample_that_is_no_truth_value_is_refused(given: Any) -> None:
+    with pytest.raises(UserError, match=r"do_sample=.* must be true or false"):
+        generation({"until": [], "do_sample": given, "temperature": 1.0}, seed=1, where="t")
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [("top_p", "abc"), ("top_p", 0), ("top_p", 1.1), ("top_k", 2.5), ("top_k", True), ("top_k", -1)]
+)
+def test_cuts_that_no_sampler_takes_are_refused_before_the_model_is_asked(name: str, given: Any) -> None:
+    with pytest.raises(UserError, match=f"t: {name}={given!r} must be"):
+        generation({"until": [], "do_sample": True, "temperature": 1.0, name: given}, seed=1, where="t")

@@ -169,3 +169,15 @@ def test_a_template_of_choices_must_give_a_list(value: str) -> None:
 
 def test_rendering_is_strict_and_keeps_the_last_line_end() -> None:
     assert render("{{a}}\n", {"a": 1}, where="t") == "1\n"
+
+
+@pytest.mark.parametrize("value", [3, ["a"], {"a": 1}], ids=repr)
+def test_a_description_that_is_no_text_is_refused_before_any_row(value: Any) -> None:
+    with pytest.raises(UserError, match="t: needs text, a template or a !function"):
+        key_field(value, where="t")
+
+
+def test_a_row_without_the_column_names_those_it_has() -> None:
+    field = target_field("gold", columns=["gold"], has_choices=False, where="t: doc_to_target")
+    with pytest.raises(UserError, match=r"t: doc_to_target: this row has no column 'gold'. Columns: text"):
+        field({"text": "a"})

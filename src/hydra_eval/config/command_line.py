@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hydra._internal.utils import get_args_parser
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import ChoiceSweep, Glob, Override, QuotedString, Sweep
+from hydra.errors import OverrideParseException
 
 from hydra_eval.errors import UserError
+
+GROUPS = ("task", "model", "fewshot_strategy", "filters", "metrics", "tracker")
+"""Config groups of the run; what is chosen from them is a name, or a list of names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +31,7 @@ class CommandLine:
 
     def value(self, key: str) -> str | None:
         """The last value given to `key`, unquoted; None where it is not on the command line."""
-        values = [override.partition("=")[2] for override in self.overrides if override.startswith(f"{key}=")]
+        values = [override.partition("=")[2] for override in self.overrides if _sets(override, key)]
         return values[-1].strip("'\"") if values else None
 
     @property
@@ -35,6 +41,8 @@ class CommandLine:
         value = self.value(key)
         if value is not None and "${" in value:
             raise UserError(f"{key}={value}: name a plain folder; it is picked before Hydra resolves anything.")
+        if value == "":
+            raise UserError(f"{key}= is empty: name a folder.")
         return None if value is None else Path(value)
 
     def within(self, folder: Path, *, is_main: bool) -> list[str]:
@@ -45,13 +53,48 @@ class CommandLine:
             extra += ["hydra.output_subdir=null", "hydra/job_logging=worker", "hydra/hydra_logging=none"]
         if self.multirun:
             extra.append(f"hydra.job.config.override_dirname.exclude_keys=[{','.join(self._constant_keys())}]")
-        kept = [argument for argument in self.argv if not argument.startswith(f"{key}=")]
+        kept = [argument for argument in self.argv if not _sets(argument, key)]
         return [*kept, *extra]
+
+    def check(self) -> None:
+        """Raises UserError for what Hydra's grammar cannot read, and for a group's choice that is not a name."""
+        for override in self._parsed():
+            if override.key_or_group not in GROUPS or override.is_delete():
+                continue
+            value = override.value()
+            for choice in value.list if isinstance(value, ChoiceSweep) else [value]:
+                if not _is_choice(choice, has_node=override.key_or_group not in ("task", "fewshot_strategy")):
+                    raise UserError(
+                        f"{override.input_line}: {override.key_or_group} must be a name or a list of names; "
+                        "one that reads like a number or null goes into quotes, inside those of the shell."
+                    )
+
+    def _parsed(self) -> list[Override]:
+        try:
+            return OverridesParser.create().parse_overrides(list(self.overrides))
+        except OverrideParseException as error:
+            given = error.override
+            key = given.partition("=")[0]
+            raise UserError(
+                f"{given}: cannot be read ({str(error).splitlines()[0]}). Put odd characters into quotes, inside "
+                f"those of the shell: \"{key}='…'\"."
+            ) from error
 
     def _constant_keys(self) -> list[str]:
         """Keys of the overrides that are the same in every job: they would only lengthen the jobs' folder names."""
-        parsed = OverridesParser.create().parse_overrides(list(self.overrides))
-        return [override.key_or_group for override in parsed if not override.is_sweep_override()]
+        return [override.key_or_group for override in self._parsed() if not override.is_sweep_override()]
+
+
+def _sets(override: str, key: str) -> bool:
+    return override.lstrip("+").startswith(f"{key}=")
+
+
+def _is_choice(value: Any, *, has_node: bool) -> bool:
+    """A mapping sets the keys of a config node with the group's name; a glob or range is Hydra's to expand."""
+    names = value if isinstance(value, list) else [value]
+    if isinstance(value, Mapping):
+        return has_node
+    return isinstance(value, Sweep | Glob) or all(isinstance(name, str | QuotedString) for name in names)
 
 
 def quoted(text: str) -> str:

@@ -22,7 +22,7 @@ from hydra_eval.config.task_folders import task_folders
 from hydra_eval.config.task_index import task_index
 from hydra_eval.config.task_source import TaskSource
 from hydra_eval.errors import UserError
-from hydra_eval.resources import PACKAGE
+from hydra_eval.resources import PACKAGE, conf_folder
 
 
 class TaskFolders(SearchPathPlugin):
@@ -30,6 +30,8 @@ class TaskFolders(SearchPathPlugin):
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         search_path.append("hydra-eval", f"tasks://{task_folders()}")
+        # Also under --config-path, which replaces this folder: the groups of Hydra's logging lie here.
+        search_path.append("hydra-eval", f"file://{conf_folder()}")
 
 
 def register() -> None:
@@ -49,11 +51,23 @@ def typed(cfg: DictConfig) -> RunConfig:
     try:
         content = cast(dict[str, Any], OmegaConf.to_container(cfg, resolve=True))
         refuse_unknown_keys(content, RunConfig, path="")
+        if OmegaConf.get_type(cfg) is not RunConfig:  # a replayed `.hydra/config.yaml` comes without the schema
+            cfg = cast(DictConfig, OmegaConf.merge(OmegaConf.structured(RunConfig), cfg))
         config = OmegaConf.to_object(cfg)
     except OmegaConfBaseException as error:
-        raise UserError(str(error)) from error
+        where = f"{error.full_key}: " if error.full_key else ""
+        raise UserError(f"{where}{str(error).splitlines()[0]}.") from error
     assert isinstance(config, RunConfig)
+    refuse_unchosen(config)
     return config
+
+
+def refuse_unchosen(config: RunConfig) -> None:
+    """`tasks.*` on the command line may change the fields of a chosen task, and nothing else."""
+    chosen = {key for spec in config.selection.values() for key in spec["tasks"]}
+    whole = {key for key, content in config.tasks.items() if isinstance(content, Mapping) and "file" in content}
+    for key in sorted((chosen | set(config.tasks)) - (chosen & whole)):
+        raise UserError(f"tasks.{key}: task=… chooses the tasks of a run; tasks.KEY.FIELD=… only changes their fields.")
 
 
 def shadow_notices(config: RunConfig) -> list[str]:

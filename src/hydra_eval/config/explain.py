@@ -9,6 +9,7 @@ from typing import Any
 from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 
+from hydra_eval.config.command_line import GROUPS
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_config import KNOWN
 from hydra_eval.errors import did_you_mean, known_names
@@ -29,7 +30,10 @@ def explain(error: HydraException) -> str:
 
 def unknown_key(path: str) -> str | None:
     """Why a dotted key of the command line does not exist; None where the schema does not tell."""
-    known, seen = _names(RunConfig), ""
+    if path.startswith("hydra."):
+        return None
+    # A misspelt group reads like a misspelt key, and only whole groups can be meant by a key without a dot.
+    known, seen = _names(RunConfig) + ([] if "." in path else list(GROUPS)), ""
     schema: Any = RunConfig
     for part in path.split("."):
         if part not in known:
@@ -46,7 +50,7 @@ def unknown_key(path: str) -> str | None:
 
 def unknown_name(above: str, name: str, known: list[str]) -> str:
     below = f" below {above[:-1]}" if above else ""
-    return f"The config has no key '{above}{name}'.{did_you_mean(name, known)} Known{below}: {known_names(known)}."
+    return f"The config has no key '{above}{name}'.{did_you_mean(name, known)} Known{below}: {known_names(set(known))}."
 
 
 def nested_schema(schema: Any, name: str) -> Any:

@@ -6,10 +6,13 @@ has no unions of containers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from hydra_eval.errors import UserError
+
+LONGEST_TIMEOUT_HOURS = 24 * 365
 
 
 def _refuse(field_name: str, given: object, wanted: str) -> None:
@@ -129,8 +132,8 @@ class GenerationOverrides:
     def __post_init__(self) -> None:
         for name, least in (("max_new_tokens", 1), ("n", 1), ("top_k", 1), ("temperature", 0)):
             value = getattr(self, name)
-            if value is not None and value < least:
-                _refuse(f"generation.{name}", value, f"must be at least {least}")
+            if value is not None and not least <= value < math.inf:
+                _refuse(f"generation.{name}", value, f"must be at least {least}, and finite")
         if self.top_p is not None and not 0 < self.top_p <= 1:
             _refuse("generation.top_p", self.top_p, "must be above 0 and at most 1")
         stops = self.stop if isinstance(self.stop, list) else [] if self.stop is None else [self.stop]
@@ -146,6 +149,10 @@ class StatsConfig:
 
     bootstrap: int = 100_000
     """Resamples for metrics without a closed form; 0 leaves their error out."""
+
+    def __post_init__(self) -> None:
+        if self.bootstrap < 0:
+            _refuse("stats.bootstrap", self.bootstrap, "must be 0 or more")
 
 
 @dataclass
@@ -179,6 +186,10 @@ class RunnerConfig:
 
     timeout_hours: float = 24.0
     """How long a rank waits for the others."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.timeout_hours <= LONGEST_TIMEOUT_HOURS:
+            _refuse("runner.timeout_hours", self.timeout_hours, f"must be above 0, {LONGEST_TIMEOUT_HOURS} at the most")
 
 
 @dataclass

@@ -21,7 +21,7 @@ REFUSED = {
 """Keys that are known and not honoured yet; refused by name rather than ignored."""
 KINDS: dict[str, type] = {
     **dict.fromkeys(("training_split", "validation_split", "test_split", "fewshot_split"), str),
-    **dict.fromkeys(("dataset_path", "dataset_name", "target_delimiter", "fewshot_delimiter"), str),
+    **dict.fromkeys(("dataset_path", "dataset_name", "target_delimiter", "fewshot_delimiter", "output_type"), str),
     **dict.fromkeys(("dataset_kwargs", "fewshot_config", "generation_kwargs", "metadata"), dict),
 }
 """Keys whose value can only be text, or a mapping."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from hydra_eval.config.task_yaml import names_of, read_raw
 from hydra_eval.errors import UserError
@@ -65,15 +66,22 @@ def _index_folder(folder: Path, broken: dict[Path, str]) -> list[Entry]:
     for path in sorted(folder.rglob("*.yaml")):
         try:
             content = read_raw(path)
+            tags = _tags(content.get("tag"), path)
         except UserError as error:
             broken[path] = str(error)
             continue
         if (named := names_of(content)) is None:
             continue
         kind, name = named
-        tags = content.get("tag") or ()
-        entry = Entry(name=name, kind=kind, path=path, tags=tuple([tags] if isinstance(tags, str) else tags))
+        entry = Entry(name=name, kind=kind, path=path, tags=tags)
         if name in entries:
             log.warning("%s: the name '%s' is already taken by %s, which counts.", path, name, entries[name].path)
         entries.setdefault(name, entry)
     return list(entries.values())
+
+
+def _tags(value: Any, path: Path) -> tuple[str, ...]:
+    tags = [] if value is None else value if isinstance(value, list) else [value]
+    if not all(isinstance(tag, str) for tag in tags):
+        raise UserError(f"{path}: tag={value!r} must be a name or a list of names.")
+    return tuple(tags)

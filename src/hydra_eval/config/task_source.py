@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -147,7 +147,9 @@ def _collect(
 
 def _members(content: Mapping[str, Any], path: Path, index: TaskIndex) -> list[str]:
     listed = content.get("task")
-    members: Sequence[Any] = [listed] if isinstance(listed, str) else listed or []
+    members = [] if listed is None else listed if isinstance(listed, list) else [listed]
+    if not members:
+        raise UserError(f"{path}: the group has no members; list their names under 'task'.")
     for member in members:
         if not isinstance(member, str):
             raise UserError(f"{path}: a member of a group must be a name, but one is {member!r}.")

@@ -21,7 +21,7 @@ def read_raw(path: Path) -> dict[str, Any]:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_loader_for(path))
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: bytes that are no text, or a 13th month
         raise UserError(f"{path}: not valid YAML: {error}") from error
     if not isinstance(content, dict):
         raise UserError(f"{path}: a task file is a mapping of keys, but this one holds a {type(content).__name__}.")

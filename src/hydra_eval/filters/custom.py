@@ -23,9 +23,12 @@ def from_apply(apply: Apply) -> Filter:
     """A filter from lm-eval's `apply`; one that loses or adds entries is an error."""
 
     def step(resps: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
-        outputs = list(apply(list(resps), list(docs)))
+        given = apply(list(resps), list(docs))
+        name = getattr(apply, "__qualname__", repr(apply))
+        if not isinstance(given, Iterable):
+            raise UserError(f"filter function '{name}' returned {given!r}; it must return one entry for each request.")
+        outputs = list(given)
         if len(outputs) != len(resps):
-            name = getattr(apply, "__qualname__", repr(apply))
             raise UserError(
                 f"filter function '{name}' returned {len(outputs)} entries for {len(resps)} requests; "
                 "it must return one for each, in the same order."

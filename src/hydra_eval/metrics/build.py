@@ -95,11 +95,14 @@ def _entry(item: Any, output_type: str, where: str) -> _Entry:
     if not callable(metric) and not isinstance(metric, str):
         raise UserError(f"{where}: metric must be a name or !function, not {metric!r}.")
     name = _function_name(metric) if callable(metric) else metric
+    higher = options.pop("higher_is_better", None)
+    if higher is not None and not isinstance(higher, bool):
+        raise UserError(f"{where}: metric '{name}': higher_is_better must be true or false, not {higher!r}.")
     return _Entry(
         name=name,
         function=metric if callable(metric) else None,
         aggregation=options.pop("aggregation", None),
-        higher_is_better=options.pop("higher_is_better", None),
+        higher_is_better=higher,
         from_evaluate=options.pop("hf_evaluate", False) is True,
         options=options,
         output_type=output_type,

@@ -25,6 +25,7 @@ def load_hf_tokenizer(config: ModelConfig) -> Any:
     """The tokenizer, with a pad token. Also checks what can be checked of the model without its weights."""
     pin_cpu_arithmetic()
     _check_dtypes(config)
+    check_device(config.device)
     _check_attention(config.attn_implementation)
     _check_architecture(config)
     from transformers import AutoTokenizer
@@ -120,6 +121,22 @@ def _check_dtypes(config: ModelConfig) -> None:
             names = [name for name in known if name]
             near = did_you_mean(str(given), names)
             raise UserError(f"{field}={given}: not a dtype that a model runs in.{near} Known: {', '.join(names)}.")
+
+
+def check_device(name: str | None) -> None:
+    """UserError for a device that torch does not know, or a GPU that is not in this machine."""
+    if name is None:
+        return
+    import torch
+
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise UserError(f"model.device={name}: not a device. Give cpu, cuda or cuda:NUMBER.") from error
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise UserError(
+            f"model.device={name}: this machine has {torch.cuda.device_count()} GPUs. Give cpu, or leave it out."
+        )
 
 
 def _check_attention(name: str | None) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hydra_eval.config.schema import DataConfig
 from hydra_eval.config.task_config import TaskConfig
-from hydra_eval.errors import UserError, did_you_mean
+from hydra_eval.errors import UserError, did_you_mean, noted
 from hydra_eval.hub import go_offline_if_unreachable
 
 BUILDERS = ("json", "csv", "parquet", "arrow", "text")
@@ -25,7 +26,7 @@ def load_splits(task: TaskConfig, data: DataConfig) -> Mapping[str, Any]:
     import datasets
 
     path, where = task.dataset_path, task.file
-    if path is None:
+    if not path:
         raise UserError(f"{where}: 'dataset_path' is missing: a hub name, a folder, or one of {', '.join(BUILDERS)}.")
     kwargs = {key: value for key, value in (task.dataset_kwargs or {}).items() if key != "trust_remote_code"}
     try:
@@ -36,8 +37,8 @@ def load_splits(task: TaskConfig, data: DataConfig) -> Mapping[str, Any]:
         if _is_local(path):
             return _as_splits(datasets.load_dataset(str(_local(path, task)), task.dataset_name, **kwargs))
         return _from_hub(task, kwargs)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        raise UserError(f"{where}: the data set '{path}' cannot be read: {type(error).__name__}: {error}") from error
+    except (OSError, ValueError, TypeError, datasets.exceptions.DatasetsError) as error:
+        raise UserError(f"{where}: the data set '{path}' cannot be read: {_reason(error)}") from error
 
 
 def rows_of(splits: Mapping[str, Any], split: str, task: TaskConfig, process: Any) -> list[dict[str, Any]]:
@@ -45,8 +46,29 @@ def rows_of(splits: Mapping[str, Any], split: str, task: TaskConfig, process: An
     if split not in splits:
         near = did_you_mean(split, splits)
         raise UserError(f"{task.file}: the data set has no split '{split}'.{near} Splits: {', '.join(splits)}.")
-    dataset = splits[split]
-    return [dict(row) for row in (process(dataset) if process else dataset)]
+    if process is None:
+        return [dict(row) for row in splits[split]]
+    with noted(f"in process_docs of {task.file}, split '{split}'"):
+        processed = process(splits[split])
+        rows = list(processed) if isinstance(processed, Iterable) else processed
+    if not isinstance(rows, list) or not all(_is_row(row) for row in rows):
+        raise UserError(f"{task.file}: process_docs must give rows (mappings), not {_shortened(processed)}.")
+    return [dict(row) for row in rows]
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(column, str) for column in value)
+
+
+def _shortened(value: Any) -> str:
+    return textwrap.shorten(repr(value), 200, placeholder=" …")
+
+
+def _reason(error: BaseException) -> str:
+    """The error and, where `datasets` only says that something went wrong, what it was."""
+    cause = error.__cause__
+    inner = f" ({type(cause).__name__}: {cause})" if cause is not None else ""
+    return textwrap.shorten(f"{type(error).__name__}: {error}{inner}", 600, placeholder=" …")
 
 
 def _from_hub(task: TaskConfig, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -95,6 +117,8 @@ def _anchored(files: Any, folder: Path, where: str) -> Any:
         return {split: _anchored(value, folder, where) for split, value in files.items()}
     if isinstance(files, Sequence) and not isinstance(files, str):
         return [_anchored(value, folder, where) for value in files]
+    if not isinstance(files, str):
+        raise UserError(f"{where}: dataset_kwargs.data_files must name files, but has {files!r}.")
     if "://" in files:
         return files
     for candidate in ((folder / files).resolve(), Path(files).expanduser().absolute()):

@@ -61,8 +61,11 @@ def generation(kwargs: Mapping[str, Any], *, seed: int, where: str) -> Generatio
     length = next((kwargs[name] for name in LENGTH_KEYS if kwargs.get(name) is not None), DEFAULT_LENGTH)
     temperature = float(kwargs.get("temperature") or 0.0)
     sampled = is_sampled(kwargs)
+    if not isinstance(kwargs.get("do_sample"), bool | None):
+        raise UserError(f"{where}: do_sample={kwargs['do_sample']!r} must be true or false.")
     if sampled and "temperature" in kwargs and temperature == 0:
         raise UserError(f"{where}: do_sample=true with temperature=0: raise the temperature, or sample not.")
+    _check_cuts(kwargs.get("top_p"), kwargs.get("top_k"), where)
     return Generation(
         max_new_tokens=_length(length, where),
         stop=tuple(stop for stop in stop_strings(kwargs["until"], where=where) if stop),
@@ -92,6 +95,14 @@ def _temperature(value: Any, where: str) -> float:
     if not temperature >= 0:
         raise UserError(f"{where}: temperature={value!r} must be a number from 0.")
     return temperature
+
+
+def _check_cuts(top_p: Any, top_k: Any, where: str) -> None:
+    is_number = isinstance(top_p, int | float) and not isinstance(top_p, bool)
+    if top_p is not None and not (is_number and 0 < top_p <= 1):
+        raise UserError(f"{where}: top_p={top_p!r} must be a number above 0 and at most 1.")
+    if top_k is not None and not (isinstance(top_k, int) and not isinstance(top_k, bool) and top_k >= 0):
+        raise UserError(f"{where}: top_k={top_k!r} must be a whole number from 0.")
 
 
 def _length(value: Any, where: str) -> int:

@@ -39,7 +39,7 @@ def render(template: str, row: Row, *, where: str) -> str:
         missing = re.match(r"'(\w+)' is undefined", reason)
         near = did_you_mean(missing.group(1), row) if missing else ""
         raise UserError(
-            f"{where}: {reason}.{near} Columns: {', '.join(sorted(row))}. Template: {template!r}"
+            f"{where}: {reason.rstrip('.')}.{near} Columns: {', '.join(sorted(row))}. Template: {template!r}"
         ) from error
 
 
@@ -48,7 +48,7 @@ def text_field(value: Any, *, columns: Collection[str], has_choices: bool, where
     if not isinstance(value, str):
         return _literal_or_hook(value, (int,), where=where)
     if value in columns:
-        return lambda row: row[value]
+        return lambda row: _cell(row, value, where=where)
 
     def field(row: Row) -> Any:
         text = render(value, row, where=where)
@@ -62,7 +62,7 @@ def target_field(value: Any, *, columns: Collection[str], has_choices: bool, whe
     if not isinstance(value, str):
         return _literal_or_hook(value, (int, list), where=where)
     if value in columns:
-        return lambda row: row[value]
+        return lambda row: _cell(row, value, where=where)
 
     def field(row: Row) -> Any:
         text = render(value, row, where=where)
@@ -83,7 +83,7 @@ def choice_field(value: Any, *, columns: Collection[str], where: str) -> Callabl
     if not isinstance(value, str):
         return _literal_or_hook(value, (list,), where=where)
     if value in columns:
-        return lambda row: row[value]
+        return lambda row: _cell(row, value, where=where)
 
     def field(row: Row) -> list[str]:
         text = render(value, row, where=where)
@@ -101,7 +101,16 @@ def key_field(value: Any, *, where: str) -> Callable[[Row], str | None]:
         return lambda row: None
     if callable(value):
         return value  # type: ignore[no-any-return]
+    if not isinstance(value, str):
+        raise UserError(f"{where}: needs text, a template or a !function, but is {value!r}.")
     return lambda row: row[value] if value in row else render(value, row, where=where)
+
+
+def _cell(row: Row, column: str, *, where: str) -> Any:
+    """A column of the first document need not be in every row: a hook or `samples` may leave it out."""
+    if column not in row:
+        raise UserError(f"{where}: this row has no column '{column}'. Columns: {', '.join(sorted(row))}.")
+    return row[column]
 
 
 def _literal_or_hook(value: Any, literals: tuple[type, ...], *, where: str) -> Callable[[Row], Any]:

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from hydra_eval.screen import Screen, results_table
+
+
+@pytest.mark.parametrize("error", [OSError("no space"), SystemExit(1)], ids=["full disk", "broken pipe"])
+def test_what_stdout_cannot_take_is_a_warning(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Full:
+        encoding = "utf-8"
+
+        def write(self, text: str) -> int:
+            raise error
+
+        def flush(self) -> None: ...
+
+    monkeypatch.setattr("sys.stdout", Full())
+    with caplog.at_level(logging.WARNING):
+        Screen(shown=True).show_table(results_table([]))
+    assert "the run folder holds everything" in caplog.text
