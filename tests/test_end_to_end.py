@@ -168,6 +168,13 @@ def test_an_error_on_two_processes_is_printed_once(tmp_path: Path, tasks: Path, 
     assert done.stderr.count("hydra-eval: error:") == 1
 
 
+def test_a_world_that_the_launcher_did_not_make_is_refused(tmp_path: Path) -> None:
+    done = run_alone("task=demo", *DUMMY, cwd=tmp_path, WORLD_SIZE="2")
+    assert done.returncode == 1
+    assert "WORLD_SIZE=2" in done.stderr and "accelerate launch --multi_gpu" in done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "outputs").exists()
+
+
 def test_a_finished_folder_is_not_written_again(tmp_path: Path, tasks: Path) -> None:
     what = ("task=two", f"hydra.searchpath=[tasks://{tasks}]", *DUMMY, "hydra.run.dir=fixed")
     assert run_alone(*what, cwd=tmp_path).returncode == 0

@@ -31,7 +31,9 @@ def outcome(gold: Any, **changes: Any) -> ChoiceOutcome:
 
 
 @pytest.mark.parametrize(
-    ("score", "winner"), [(acc, 0), (acc_norm, 1), (acc_bytes, 2), (acc_mutual_info, 1)], ids=lambda value: str(value)
+    ("score", "winner"),
+    [(acc, 0), (acc_norm, 1), (acc_bytes, 2), (acc_mutual_info, 1)],
+    ids=["acc", "acc_norm", "acc_bytes", "acc_mutual_info"],
 )
 @pytest.mark.parametrize("gold", [0, 1, 2, -100])
 def test_each_accuracy_has_a_winner_of_its_own(score: Callable[..., float], winner: int, gold: int) -> None:
