@@ -61,17 +61,19 @@ class Fleet:
         self.device = device
         self.job = 0
         self._group: Any = None
+        self._hours: float | None = None
 
     @property
     def is_main(self) -> bool:
         return self.rank == 0
 
     def set_timeout(self, hours: float) -> None:
-        """How long an exchange waits for the slowest rank."""
-        if self.world > 1:
+        """How long an exchange waits for the slowest rank. A sweep's jobs share one group while this stays the same."""
+        if self.world > 1 and hours != self._hours:
             import torch.distributed as dist
 
             self._group = dist.new_group(backend="gloo", timeout=timedelta(hours=hours))
+            self._hours = hours
 
     def exchange(self, stage: str, payload: Any = None, *, failure: Failure | None = None, to_all: bool = False) -> Any:
         """Every rank's payload, by rank: on the main process, or on all of them with `to_all`; else an empty list.
