@@ -54,6 +54,15 @@ def test_demo_scores_are_byte_equal_on_two_processes(tmp_path: Path) -> None:
     assert samples_in(tmp_path / "one") == samples_in(tmp_path / "two")
 
 
+@pytest.mark.multiprocess
+def test_samples_are_the_same_without_a_launcher(tmp_path: Path) -> None:
+    what = ("task=demo_scales", "limit=60", "tracker=none")
+    alone = run_alone(*what, "hydra.run.dir=alone", cwd=tmp_path)
+    launched = run_program(*what, "hydra.run.dir=launched", cwd=tmp_path)
+    assert (alone.returncode, launched.returncode) == (0, 0), alone.stderr + launched.stderr
+    assert samples_in(tmp_path / "alone") == samples_in(tmp_path / "launched")
+
+
 def test_a_run_leaves_what_the_readme_says(tmp_path: Path, tasks: Path) -> None:
     done = run_alone("task=seven", f"hydra.searchpath=[tasks://{tasks}]", "model=dummy", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

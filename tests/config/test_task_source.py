@@ -171,7 +171,9 @@ def test_an_unknown_name_names_the_three_nearest(tmp_path: Path, composing: Comp
 
 def test_a_name_unlike_any_lists_what_is_known(tmp_path: Path) -> None:
     write_tasks(tmp_path, "one", "two")
-    with pytest.raises(UserError, match=r"task=zzzz: unknown task 'zzzz'. Known: one, two\.$"):
+    with pytest.raises(
+        UserError, match=r"task=zzzz: unknown task 'zzzz'. Known: one, two\. Tasks of your own: hydra.searchpath="
+    ):
         options_for("zzzz", task_index((tmp_path,)))
 
 

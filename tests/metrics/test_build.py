@@ -255,3 +255,9 @@ def test_from_outcome_to_number() -> None:
 def test_a_direction_that_is_neither_true_nor_false() -> None:
     with pytest.raises(UserError, match="metric 'exact_match': higher_is_better must be true or false, not 'maybe'"):
         build([{"metric": "exact_match", "higher_is_better": "maybe"}])
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
+def test_a_metric_that_is_still_missing_is_refused_by_name(name: str) -> None:
+    with pytest.raises(UserError, match=f"'{name}' is not supported yet"):
+        build_metrics([{"metric": name}], output_type="generate_until", has_process_results=False, where="t.yaml")

@@ -147,7 +147,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--processes", type=int, default=1, help="of hydra-eval")
-    parser.add_argument("overrides", nargs="*", help="more of hydra-eval's, such as model.prefix_sharing=false")
+    parser.add_argument("overrides", nargs="*", help="more of hydra-eval's, such as model.batch_tokens=4096")
     args = parser.parse_args(argv)
     args.oracle = (args.oracle or args.out / "oracle").resolve()
     args.out = args.out.resolve()

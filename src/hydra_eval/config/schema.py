@@ -52,6 +52,8 @@ class ModelConfig:
     device: str | None = None
     """Default: one GPU per process where there are any, else the CPU."""
     device_map: Any = None
+    cpu_threads: int | None = None
+    """Threads of one process on the CPU. Another number may change last bits; default: OMP_NUM_THREADS, else 1."""
     attn_implementation: str | None = None
     max_length: int | None = None
     """Window in tokens; default: the model's own."""
@@ -67,7 +69,7 @@ class ModelConfig:
     """Handed to `from_pretrained` as they are."""
 
     def __post_init__(self) -> None:
-        for name, least in (("batch_tokens", 1), ("batch_size", 1), ("max_length", 2)):
+        for name, least in (("batch_tokens", 1), ("batch_size", 1), ("max_length", 2), ("cpu_threads", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 _refuse(f"model.{name}", value, f"must be at least {least}")

@@ -98,7 +98,8 @@ def _unknown(name: str, index: TaskIndex) -> str:
             return reason
     broken = f" Files that cannot be read: {known_names(map(str, index.broken))}." if index.broken else ""
     near = did_you_mean(name, index.entries, count=3)
-    return f"unknown task '{name}'.{near} Known: {known_names(index.entries)}.{broken}"
+    own = "Tasks of your own: hydra.searchpath=[tasks://FOLDER], or HYDRA_EVAL_TASK_PATH=FOLDER."
+    return f"unknown task '{name}'.{near} Known: {known_names(index.entries)}.{broken} {own}"
 
 
 def parse_spec(text: str) -> Spec:

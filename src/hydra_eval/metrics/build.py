@@ -17,6 +17,8 @@ from hydra_eval.patterns import compile_patterns
 
 logger = logging.getLogger(__name__)
 
+NOT_YET = ("bleu", "chrf", "chrf++", "ter", "acc_all")
+"""Metrics of lm-eval that are refused by name."""
 WITHOUT_EFFECT = frozenset(
     {
         "ignore_case",
@@ -150,6 +152,8 @@ def _find(entry: _Entry) -> Metric:
             f"{entry.here} belongs to output_type {' and '.join(owners)}, and the task's is {entry.output_type}. "
             f"Metrics for that: {known_names(table)}."
         )
+    if entry.name in NOT_YET:
+        raise UserError(f"{entry.where}: the metric '{entry.name}' is not supported yet.")
     return lookup(table, entry.name, kind=f"metric of {entry.output_type}", where=entry.where)
 
 

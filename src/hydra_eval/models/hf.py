@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ GENERATION_OPTIONS = frozenset(GenerationConfig().to_dict()) - {"_from_model_con
 def load_hf_model(config: ModelConfig, device: str, tokenizer: Any) -> HFModel:
     """The weights, on `device` or as `device_map` spreads them."""
     pin_cpu_arithmetic()
+    if device == "cpu":
+        torch.set_num_threads(cpu_threads(config))
     options = {
         "revision": config.revision or "main",
         "subfolder": config.subfolder,
@@ -40,6 +43,16 @@ def load_hf_model(config: ModelConfig, device: str, tokenizer: Any) -> HFModel:
         source = find_source(config.pretrained, field="model.pretrained")
         model = AutoModelForCausalLM.from_pretrained(source, **options | config.kwargs)
     return HFModel(model.eval(), tokenizer, config)
+
+
+def cpu_threads(config: ModelConfig) -> int:
+    """What the config says, else what the launcher says, else 1: never what the machine has.
+
+    Kernels share out their sums by threads, so the same run must take the same number of them on one process
+    (`python run.py`) and on several (launchers set OMP_NUM_THREADS=1).
+    """
+    said = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return config.cpu_threads or (int(said) if said.isdigit() and int(said) > 0 else 1)
 
 
 def check_hf_generations(config: ModelConfig, tokenizer: Any, generations: Iterable[Generation]) -> None:
