@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -74,19 +73,17 @@ def test_the_demo_gives_the_same_files_without_any_network(tmp_path: Path) -> No
     command = [*isolated, *online.args[:2], *what, "hydra.run.dir=offline"]
     offline = start(*command, cwd=tmp_path, HF_HUB_OFFLINE="0")
     assert (online.returncode, offline.returncode) == (0, 0), offline.stderr
+    assert len(samples_in(tmp_path / "online")) == 3
     assert samples_in(tmp_path / "online") == samples_in(tmp_path / "offline")
     assert results_in(tmp_path / "online")["results"] == results_in(tmp_path / "offline")["results"]
 
 
-def test_a_data_set_out_of_reach_is_named_within_seconds(tmp_path: Path) -> None:
+def test_a_data_set_out_of_reach_is_named(tmp_path: Path) -> None:
+    """How long the hub is waited for is held in `tests/test_hub.py`."""
     keys = CHOICE | {"dataset_path": "nobody/nothing-here", "dataset_kwargs": None, "test_split": "test"}
     write_task(tmp_path / "tasks", "distant", 1, **keys)
     what = ("task=distant", f"hydra.searchpath=[tasks://{tmp_path / 'tasks'}]", "tracker=none", "model=dummy")
-    baseline = time.monotonic()
-    run_alone("task=nothing", cwd=tmp_path)
-    start_up, begin = time.monotonic() - baseline, time.monotonic()
     done = run_alone(*what, cwd=tmp_path, HF_HUB_OFFLINE="0", HF_ENDPOINT="http://127.0.0.1:9")
     assert done.returncode == 1
     assert "nobody/nothing-here" in done.stderr and "data.root" in done.stderr
-    # `datasets` itself takes a second or more to import, which no network can shorten.
-    assert time.monotonic() - begin - start_up < 5 + 5
+    assert "Traceback" not in done.stderr
