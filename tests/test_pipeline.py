@@ -6,7 +6,7 @@ import pytest
 
 from hydra_eval.errors import UserError
 from hydra_eval.pipeline import prepare
-from hydra_eval.prompts import Style
+from hydra_eval.style import Style
 
 from .toys import COLOURS, docs_of, toy_task
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from hydra_eval.errors import UserError
-from hydra_eval.prompts import Style, join_with, needs_delimiter, render_prompt
+from hydra_eval.prompts import join_with, needs_delimiter, render_prompt
+from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
 from .toys import COLOURS, FRUIT, docs_of, toy_task

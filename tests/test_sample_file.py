@@ -13,10 +13,11 @@ import pytest
 from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.fewshot import pick_shots
 from hydra_eval.instances import make_instances
-from hydra_eval.prompts import Style, render_prompt
+from hydra_eval.prompts import render_prompt
 from hydra_eval.records import RequestKind, Response, SampleRow
 from hydra_eval.sample_file import as_plain, digest, doc_hash, sample_line, sample_record, task_hash
-from hydra_eval.scoring import score_document
+from hydra_eval.scoring import Answered, score_documents
+from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
 from .test_aggregate import row
@@ -119,7 +120,8 @@ def our_rows(task: Task) -> list[SampleRow]:
     rows = []
     for doc in task.docs:
         instances = make_instances(task, doc, render_prompt(task, doc, shots[doc.index], Style()), chat=False)
-        rows += score_document(task, doc, shots[doc.index], [(each, our_response(each)) for each in instances])
+        answered = [(each, our_response(each)) for each in instances]
+        rows += score_documents(task, [Answered(doc, shots[doc.index], answered)])
     return merge_rows([rows], [task])
 
 

@@ -10,7 +10,7 @@ from hydra_eval.filters.build import build_pipelines
 from hydra_eval.instances import make_instances
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import Doc, Response, SampleRow
-from hydra_eval.scoring import NO_CHOICE, as_reply, check_filters, outcome, score_document
+from hydra_eval.scoring import NO_CHOICE, Answered, as_reply, check_filters, outcome, score_documents
 from hydra_eval.tasks.task import Task
 
 from .toys import COLOURS, FRUIT, docs_of, reply, request, toy_task
@@ -30,7 +30,7 @@ def scored(task: Task, *said: dict[str, Any], doc: Doc = DOC, prompt: Any = "Sky
     """The rows of one document whose requests are answered in order."""
     instances = make_instances(task, doc, prompt, chat=False)
     answered = [reply(instance, **answer) for instance, answer in zip(instances, said, strict=True)]
-    return score_document(task, doc, docs_of(FRUIT, split="train")[2:4], answered)
+    return score_documents(task, [Answered(doc, docs_of(FRUIT, split="train")[2:4], answered)])
 
 
 RED, BLUE = {"logprob": -2.0, "is_greedy": False}, {"logprob": -1.0, "is_greedy": True}

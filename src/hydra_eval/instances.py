@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hydra_eval.errors import UserError
-from hydra_eval.records import Doc, Instance, InstanceKey, RequestKind
+from hydra_eval.records import Doc, Instance, InstanceKey, Request, RequestKind
 from hydra_eval.tasks.task import Task
 
 KINDS = {
@@ -21,11 +21,25 @@ KINDS = {
 
 
 def make_instances(task: Task, doc: Doc, prompt: str | list[str], *, chat: bool) -> list[Instance]:
-    """Every request of one document, in request order, repeats side by side."""
+    """Every request of one document, as its task's output type asks it."""
+    return identified(task, doc, requests_of(task, doc, prompt, chat=chat))
+
+
+def identified(task: Task, doc: Doc, requests: Sequence[Request]) -> list[Instance]:
+    """Requests with their identity, in request order, repeats side by side."""
     return [
-        _instance(task, doc, index, repeat, arguments)
-        for index, arguments in enumerate(request_arguments(task, doc, prompt, chat=chat))
+        _instance(InstanceKey(task.name, doc.index, index, repeat), request)
+        for index, request in enumerate(requests)
         for repeat in range(task.repeats)
+    ]
+
+
+def requests_of(task: Task, doc: Doc, prompt: str | list[str], *, chat: bool) -> list[Request]:
+    """What a task asks about one document, by its output type."""
+    kind = KINDS[task.output_type]
+    return [
+        Request(kind=kind, arguments=arguments, generation=task.generation)
+        for arguments in request_arguments(task, doc, prompt, chat=chat)
     ]
 
 
@@ -68,11 +82,10 @@ def choices_of(task: Task, doc: Doc) -> Sequence[str]:
     return choices
 
 
-def _instance(task: Task, doc: Doc, index: int, repeat: int, arguments: tuple[Any, ...]) -> Instance:
-    kind = KINDS[task.output_type]
-    key = InstanceKey(task.name, doc.index, index, repeat)
+def _instance(key: InstanceKey, request: Request) -> Instance:
+    arguments, kind = request.arguments, request.kind
     if kind is RequestKind.GENERATE:
-        return Instance(key=key, kind=kind, context=arguments[0], generation=task.generation, arguments=arguments)
+        return Instance(key=key, kind=kind, context=arguments[0], generation=request.generation, arguments=arguments)
     context = arguments[0] if kind is RequestKind.LOGLIKELIHOOD else ""
     return Instance(key=key, kind=kind, context=context, continuation=arguments[-1], arguments=arguments)
 

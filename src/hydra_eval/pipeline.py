@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from hydra_eval.errors import UserError, at_document
 from hydra_eval.fewshot import Picks, pick_shots
-from hydra_eval.instances import make_instances
+from hydra_eval.instances import identified, requests_of
 from hydra_eval.plan import plan_packets
-from hydra_eval.prompts import Style, render_prompt
-from hydra_eval.records import Doc, DocKey, Instance, InstanceKey, Packet, Response, SampleRow
-from hydra_eval.scoring import check_filters, score_document
+from hydra_eval.prompts import render_prompt
+from hydra_eval.records import Doc, DocKey, Instance, InstanceKey, Packet, Request, Response, SampleRow
+from hydra_eval.scoring import Answered, check_filters, score_documents
+from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
 
@@ -24,51 +25,73 @@ class Work:
     picks: Mapping[str, Picks]
     """Task name → examples per document."""
     packets: tuple[Packet, ...]
+    docs: Mapping[DocKey, Doc]
+    requests_of: Mapping[DocKey, tuple[Instance, ...]]
+    """Every request of a document, in order."""
 
     @property
     def requests(self) -> int:
-        return sum(len(packet.instances) for packet in self.packets)
+        return sum(map(len, self.requests_of.values()))
 
 
 def prepare(tasks: Sequence[Task], style: Style, *, batch_tokens: int) -> Work:
     """Examples, prompts and requests of every document, cut into packets."""
     picks = {task.name: pick_shots(task) for task in tasks}
-    instances: list[Instance] = []
+    requests: dict[DocKey, tuple[Instance, ...]] = {}
     for task in tasks:
-        own = _requests(task, picks[task.name], style)
-        check_filters(task, own)
-        instances += own
-    return Work(tasks=tuple(tasks), picks=picks, packets=tuple(plan_packets(instances, batch_tokens=batch_tokens)))
+        own = {
+            doc.key: tuple(_document_requests(task, doc, picks[task.name].shots[doc.index], style)) for doc in task.docs
+        }
+        check_filters(task, own[task.docs[0].key])
+        requests |= own
+    instances = (instance for of_document in requests.values() for instance in of_document)
+    return Work(
+        tasks=tuple(tasks),
+        picks=picks,
+        packets=tuple(plan_packets(instances, batch_tokens=batch_tokens)),
+        docs={doc.key: doc for task in tasks for doc in task.docs},
+        requests_of=requests,
+    )
 
 
-def score(work: Work, packets: Sequence[Packet], responses: Sequence[Response]) -> list[SampleRow]:
-    """The rows of every document that `packets` hold, from the responses to their requests."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """What one rank makes of its responses."""
+
+    rows: list[SampleRow]
+    loose: list[Response]
+    """Responses of documents that ask several kinds of requests, the rest of which another rank answered."""
+
+
+def score(work: Work, responses: Sequence[Response]) -> Scored:
+    """The rows of every document that is answered in full."""
     by_key: dict[InstanceKey, Response] = {response.key: response for response in responses}
-    by_doc: dict[DocKey, list[Instance]] = defaultdict(list)
-    for packet in packets:
-        for instance in packet.instances:
-            by_doc[DocKey(instance.key.task, instance.key.doc)].append(instance)
-    tasks = {task.name: task for task in work.tasks}
-    rows: list[SampleRow] = []
-    for (name, index), instances in by_doc.items():
-        task = tasks[name]
-        with at_document(name, index):
-            answered = [(instance, by_key[instance.key]) for instance in instances]
-            rows += score_document(task, task.docs[index], work.picks[name].shots[index], answered)
-    return rows
-
-
-def _requests(task: Task, picks: Picks, style: Style) -> list[Instance]:
-    return [instance for doc in task.docs for instance in _document_requests(task, doc, picks.shots[doc.index], style)]
+    touched = dict.fromkeys(DocKey(response.key.task, response.key.doc) for response in responses)
+    complete: dict[str, list[Answered]] = defaultdict(list)
+    loose: list[Response] = []
+    for key in touched:
+        found = [(instance, by_key[instance.key]) for instance in work.requests_of[key] if instance.key in by_key]
+        if len(found) < len(work.requests_of[key]):
+            loose += [response for _, response in found]
+            continue
+        complete[key.task].append(Answered(work.docs[key], work.picks[key.task].shots[key.doc], found))
+    rows = [row for task in work.tasks for row in score_documents(task, complete[task.name])]
+    return Scored(rows=rows, loose=loose)
 
 
 def _document_requests(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> list[Instance]:
     with at_document(task.name, doc.index):
-        prompt = "" if task.output_type == "loglikelihood_rolling" else render_prompt(task, doc, shots, style)
-        instances = make_instances(task, doc, prompt, chat=style.chat is not None)
+        instances = identified(task, doc, _asked(task, doc, shots, style))
         for instance in instances:
             _check_text(instance.context + (instance.continuation or ""))
         return instances
+
+
+def _asked(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> list[Request]:
+    if task.own_requests is not None:
+        return task.own_requests(doc, shots, style)
+    prompt = "" if task.output_type == "loglikelihood_rolling" else render_prompt(task, doc, shots, style)
+    return requests_of(task, doc, prompt, chat=style.chat is not None)
 
 
 def _check_text(text: str) -> None:

@@ -23,7 +23,7 @@ def plan_packets(instances: Iterable[Instance], *, batch_tokens: int) -> list[Pa
 
     The order is by length so that what runs together is of like length, and the longest runs first.
     """
-    documents = [tuple(group) for _, group in groupby(instances, key=_document)]
+    documents = _documents(instances)
     documents.sort(key=lambda document: (document[0].kind.value, -_longest(document), document[0].key))
     total = sum(_cost(document) for document in documents)
     budget = max(1, min(batch_tokens, math.ceil(total / LEAST_PACKETS)))
@@ -57,8 +57,12 @@ def estimated_tokens(instance: Instance) -> int:
     return text // BYTES_PER_TOKEN + 1 + room
 
 
-def _document(instance: Instance) -> tuple[str, int, RequestKind]:
-    return (instance.key.task, instance.key.doc, instance.kind)
+def _documents(instances: Iterable[Instance]) -> list[tuple[Instance, ...]]:
+    """The requests of each document, apart by kind where it asks several."""
+    found: dict[tuple[str, int, RequestKind], list[Instance]] = {}
+    for instance in instances:
+        found.setdefault((instance.key.task, instance.key.doc, instance.kind), []).append(instance)
+    return [tuple(document) for document in found.values()]
 
 
 def _cost(document: Sequence[Instance]) -> int:

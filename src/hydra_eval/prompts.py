@@ -5,26 +5,14 @@ Semantics: lm-eval 0.4.13, `ConfigurableTask.fewshot_context`, `build_qa_turn`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from hydra_eval.errors import UserError
 from hydra_eval.records import Doc
+from hydra_eval.style import Style
 from hydra_eval.tasks.task import Row, Task, Template
-
-ChatRenderer: TypeAlias = Callable[[list[dict[str, str]], bool], str]
-"""`(messages, add_generation_prompt) -> text`; without a generation prompt the last message is continued."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
-    """How messages become text; one per run."""
-
-    chat: ChatRenderer | None = None
-    """None: plain text."""
-    multiturn: bool = True
-    system: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

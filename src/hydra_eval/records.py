@@ -39,12 +39,19 @@ class Doc:
     task: str
     split: str
     index: int
-    """Position in the split after `process_docs`; counted before any limit."""
+    """Number among the task's documents, counted before any limit; `doc_id` in the samples file."""
     row: Mapping[str, Any]
+    position: int | None = None
+    """Position in its split after `process_docs`, where it differs from `index`: several splits, another order."""
 
     @property
     def key(self) -> DocKey:
         return DocKey(self.task, self.index)
+
+    @property
+    def origin(self) -> tuple[str, int]:
+        """(split, position): where the row comes from, whatever was dropped, shuffled or limited since."""
+        return (self.split, self.index if self.position is None else self.position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +68,17 @@ class Generation:
     """Seeds the reply's own generator together with the instance's key."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Handed to `transformers.GenerationConfig` as it is (num_beams, repetition_penalty, …)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One question of a document, as a task asks it; with an identity it becomes an `Instance`."""
+
+    kind: RequestKind
+    arguments: tuple[Any, ...]
+    """As lm-eval writes them: (context, continuation), (text,) or (context, generation_kwargs)."""
+    generation: Generation | None = None
+    """The same kwargs with every default filled in; for `GENERATE` alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,13 +17,13 @@ from hydra_eval.fleet import Fleet
 from hydra_eval.models import check_generations, load_model, load_tokenizer
 from hydra_eval.models.base import Efficiency, Model
 from hydra_eval.models.chat import chat_renderer
-from hydra_eval.pipeline import Work, prepare, score
+from hydra_eval.pipeline import Scored, Work, prepare, score
 from hydra_eval.plan import share_out
-from hydra_eval.prompts import Style
 from hydra_eval.records import Packet, RequestKind, Response, SampleRow
 from hydra_eval.results import RunRecord, results_dict
 from hydra_eval.run_files import write_results, write_samples
 from hydra_eval.screen import Screen
+from hydra_eval.style import Style
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.trackers.base import RunFacts, Tracker
 
@@ -100,9 +100,9 @@ def run_job(job: Job) -> list[TaskResult]:
     with job.phase("requests"), job.screen.progress(mine) as advance:
         responses = ask(model, mine, advance)
     with job.phase("scores"):
-        rows = score(work, mine, responses)
-    per_rank: list[tuple[list[SampleRow], dict[str, Efficiency]]] = fleet.exchange(
-        "rows", (rows, spent_since(before, model.efficiency))
+        scored = score(work, responses)
+    per_rank: list[tuple[Scored, dict[str, Efficiency]]] = fleet.exchange(
+        "rows", (scored, spent_since(before, model.efficiency))
     )
     results: list[TaskResult] = []
     with job.phase("results"):
@@ -128,10 +128,11 @@ def _style(config: RunConfig, tokenizer: Any) -> Style:
 
 
 def _finish(
-    job: Job, work: Work, model: Model, per_rank: Sequence[tuple[list[SampleRow], dict[str, Efficiency]]]
+    job: Job, work: Work, model: Model, per_rank: Sequence[tuple[Scored, dict[str, Efficiency]]]
 ) -> list[TaskResult]:
     """On the main process: merge, aggregate, write, and only then tell the tracker."""
-    rows = merge_rows([rows for rows, _ in per_rank], work.tasks)
+    rest = score(work, [response for scored, _ in per_rank for response in scored.loose])
+    rows = merge_rows([*(scored.rows for scored, _ in per_rank), rest.rows], work.tasks)
     by_task: dict[str, list[SampleRow]] = defaultdict(list)
     for row in rows:
         by_task[row.task].append(row)

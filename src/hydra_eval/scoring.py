@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Any
 
-from hydra_eval.errors import UserError
+from hydra_eval.errors import UserError, at_document
 from hydra_eval.filters.base import Pipeline
 from hydra_eval.instances import choices_of
 from hydra_eval.metrics.base import ChoiceOutcome, GenerationOutcome, LikelihoodOutcome, Outcome
@@ -25,7 +26,7 @@ NO_CHOICE = -100
 
 def check_filters(task: Task, instances: Sequence[Instance]) -> None:
     """A filter for text fails on log-likelihoods: found out on a made-up reply, before hours of inference."""
-    if task.output_type == "generate_until":
+    if task.output_type == "generate_until" or task.own_requests is not None:
         return
     reply: Any = -1.0 if task.output_type == "loglikelihood_rolling" else (-1.0, False)
     requests = len({instance.key.request for instance in instances if instance.key.doc == task.docs[0].index})
@@ -44,33 +45,72 @@ def check_filters(task: Task, instances: Sequence[Instance]) -> None:
             )
 
 
-def score_document(
-    task: Task, doc: Doc, shots: Sequence[Doc], answered: Sequence[tuple[Instance, Response]]
-) -> list[SampleRow]:
-    """One row per pipeline. `answered` holds the document's requests with their responses, in request order."""
-    requests = [list(group) for _, group in groupby(answered, key=lambda pair: pair[0].key.request)]
-    return [_row(task, doc, shots, requests, pipeline) for pipeline in task.filters]
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A document with all its replies."""
+
+    doc: Doc
+    shots: Sequence[Doc]
+    pairs: Sequence[tuple[Instance, Response]]
+    """In request order, repeats side by side."""
+
+    @property
+    def arguments(self) -> tuple[tuple[Any, ...], ...]:
+        """One entry per request."""
+        return tuple(instance.arguments for instance, _ in self.pairs if instance.key.repeat == 0)
+
+    @property
+    def resps(self) -> list[list[Any]]:
+        """Request × repeat."""
+        by_request = groupby(self.pairs, key=lambda pair: pair[0].key.request)
+        return [[as_reply(instance, response) for instance, response in request] for _, request in by_request]
 
 
-def _row(
-    task: Task, doc: Doc, shots: Sequence[Doc], requests: list[list[tuple[Instance, Response]]], pipeline: Pipeline
-) -> SampleRow:
-    resps = [[as_reply(instance, response) for instance, response in request] for request in requests]
-    outputs = pipeline(resps, [doc.row] * len(resps))
-    responses = [response for request in requests for _, response in request]
-    scores, metric_of = scores_of(task, doc, outputs)
+def score_documents(task: Task, answered: Sequence[Answered]) -> list[SampleRow]:
+    """One row per document and pipeline.
+
+    A pipeline gets the replies of all documents in one call, as in lm-eval: some filters take long to start.
+    """
+    rows: list[SampleRow] = []
+    for pipeline in task.filters:
+        outputs = _filtered(pipeline, task, answered)
+        rows += [_row(task, pipeline.name, *part) for part in zip(answered, outputs, strict=True)]
+    return rows
+
+
+def _filtered(pipeline: Pipeline, task: Task, answered: Sequence[Answered]) -> list[list[Any]]:
+    """The pipeline's outputs, document by document. A pipeline that fails runs again, to find the document."""
+    resps = [document.resps for document in answered]
+    flat = [replies for of_document in resps for replies in of_document]
+    docs = [document.doc.row for document, of_document in zip(answered, resps, strict=True) for _ in of_document]
+    try:
+        outputs = iter(pipeline(flat, docs))
+    except Exception:
+        for document in answered:
+            with at_document(task.name, document.doc.index):
+                pipeline(document.resps, [document.doc.row] * len(document.resps))
+        raise
+    return [list(islice(outputs, len(of_document))) for of_document in resps]
+
+
+def _row(task: Task, pipeline: str, answered: Answered, outputs: list[Any]) -> SampleRow:
+    doc = answered.doc
+    responses = [response for _, response in answered.pairs]
+    with at_document(task.name, doc.index):
+        scores, metric_of = scores_of(task, doc, outputs)
+        target = task.template.target(doc.row)
     return SampleRow(
         task=task.name,
         doc_id=doc.index,
-        filter=pipeline.name,
+        filter=pipeline,
         doc=doc.row,
-        target=task.template.target(doc.row),
-        arguments=tuple(request[0][0].arguments for request in requests),
-        resps=tuple(tuple(replies) for replies in resps),
+        target=target,
+        arguments=answered.arguments,
+        resps=tuple(tuple(replies) for replies in answered.resps),
         filtered_resps=tuple(outputs),
         scores=scores,
         metric_of=metric_of,
-        shots=tuple(shot.index for shot in shots),
+        shots=tuple(shot.index for shot in answered.shots),
         input_tokens=tuple(response.input_tokens for response in responses),
         output_tokens=tuple(response.output_tokens for response in responses),
         cut_tokens=tuple(response.cut_tokens for response in responses),

@@ -10,8 +10,10 @@ from hydra_eval.config.schema import FewshotConfig, GenerationOverrides
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot import pick_shots
-from hydra_eval.prompts import Style, render_prompt
-from hydra_eval.tasks.build import build_tasks, cells
+from hydra_eval.prompts import render_prompt
+from hydra_eval.style import Style
+from hydra_eval.tasks.build import build_tasks
+from hydra_eval.tasks.cells import cells
 
 from ..toys import CHOICE, COLOURS, FRUIT, built, composed, write_rows, write_task
 

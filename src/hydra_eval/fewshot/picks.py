@@ -27,7 +27,7 @@ Strategy: TypeAlias = Callable[[str, ShotPlan, Sequence[Doc]], Picks]
 
 def leaks(shot: Doc, doc: Doc) -> bool:
     """The example is the document: the same place in the same split, or the same content."""
-    return (shot.split, shot.index) == (doc.split, doc.index) or shot.row == doc.row
+    return shot.origin == doc.origin or shot.row == doc.row
 
 
 def others(pool: Sequence[Doc], doc: Doc, n: int) -> list[Doc]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hydra_eval.filters.base import Pipeline
 from hydra_eval.metrics.base import BoundMetric
-from hydra_eval.records import Doc, Generation
+from hydra_eval.records import Doc, Generation, Request
+from hydra_eval.style import Style
 
 Row: TypeAlias = Mapping[str, Any]
+OwnRequests: TypeAlias = Callable[[Doc, Sequence[Doc], Style], list[Request]]
+"""`(doc, its examples, style) -> requests`, prompts included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,9 @@ class Task:
     filters: tuple[Pipeline, ...]
     metrics: tuple[BoundMetric, ...]
     process_results: Callable[[Row, list[Any]], Mapping[str, Any]] | None
+    own_requests: OwnRequests | None = None
+    """For a task that words its prompts itself (a Python class, an entry of a TASKS_TABLE): its requests may mix
+    kinds, and `process_results` scores them. None: prompts and requests follow from `template` and `output_type`."""
     version: Any
     config: Mapping[str, Any]
     """The resolved YAML, for the results file."""
