@@ -68,7 +68,7 @@ def test_every_option_of_a_group_composes(cfg: Compose, group: str, names: list[
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("+limitt=3", r"no key 'limitt'. Did you mean 'limit'\? Known: data, fewshot"),
+        ("+limitt=3", r"no key 'limitt'. Did you mean 'limit'\? Known: allow_code_execution, data, fewshot"),
         ("+model.pretraind=x", r"no key 'model.pretraind'. Did you mean 'pretrained'\? Known below model: "),
         ("+fewshot.nn=2", r"no key 'fewshot.nn'. .*Known below fewshot: n, on_pinned, seed, split, strategy"),
         ("+generation.temprature=0.5", r"no key 'generation.temprature'. Did you mean 'temperature'\?"),

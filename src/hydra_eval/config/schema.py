@@ -213,6 +213,8 @@ class RunConfig:
     stats: StatsConfig = field(default_factory=StatsConfig)
     tracker: TrackerConfig = field(default_factory=TrackerConfig)
     runner: RunnerConfig = field(default_factory=RunnerConfig)
+    allow_code_execution: bool = False
+    """Lets tasks run code that the model wrote (humaneval, mbpp, …); without it such a task is refused."""
     resume: str = "auto"
     """auto: the same command goes on in its unfinished folder; never: always a new one."""
     selection: dict[str, Any] = field(default_factory=dict)

@@ -12,7 +12,8 @@ from hydra_eval.errors import UserError, did_you_mean, known_names
 
 OUTPUT_TYPES = ("multiple_choice", "generate_until", "loglikelihood", "loglikelihood_rolling")
 REFUSED = {
-    "class": "tasks written as Python classes",
+    "python_class": "tasks written as Python classes",
+    "table": "entries of a TASKS_TABLE",
     "use_prompt": "promptsource prompts",
     "doc_to_image": "images",
     "doc_to_audio": "sounds",
@@ -67,13 +68,26 @@ class TaskConfig:
     doc_to_image: Any = None
     doc_to_audio: Any = None
     custom_dataset: str | None = None
+    python_class: str | None = None
+    """A task written as a Python class: the reference under its YAML's key `class`."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """For such a class: every key of its YAML that the schema does not have."""
+    table: str | None = None
+    """A Python file or module whose TASKS_TABLE has the task."""
 
 
 KNOWN = tuple(known.name for known in dataclasses.fields(TaskConfig))
 
 
 def fill_defaults(content: Mapping[str, Any], *, path: Path) -> dict[str, Any]:
-    """Every key of the schema, from the file where it has it; unknown keys stay, for `task_config` to refuse."""
+    """Every key of the schema, from the file where it has it; unknown keys stay, for `task_config` to refuse.
+
+    The YAML of a Python class may have keys of its own; they become its `options`.
+    """
+    if "class" in content:
+        own = {key: value for key, value in content.items() if key not in KNOWN and key not in ("class", "group")}
+        known = {key: value for key, value in content.items() if key in KNOWN}
+        content = {**known, "python_class": content["class"], "options": own}
     defaults = {known.name: _default(known) for known in dataclasses.fields(TaskConfig)}
     given = {key: value for key, value in content.items() if value is not None or defaults.get(key) is None}
     return defaults | given | {"file": str(path)}
