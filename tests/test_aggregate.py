@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.aggregate import aggregate, group_members, merge_rows
+from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.errors import UserError
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.metrics.build import build_metrics
@@ -151,13 +151,6 @@ def test_rows_and_task_go_along() -> None:
 
 def test_a_task_without_a_score_has_no_documents() -> None:
     assert aggregate(toy_task(), [replace(row(0), scores={})], bootstrap=0).documents == 0
-
-
-def test_groups_show_the_names_they_list() -> None:
-    assert group_members({"g": {"members": ["a", "h"], "alias": None}, "h": {"members": ("b",)}}) == {
-        "g": ["a", "h"],
-        "h": ["b"],
-    }
 
 
 @pytest.mark.parametrize("value", [None, "good", {"a": 1.0}], ids=repr)

@@ -52,6 +52,7 @@ INSIDE: dict[str, set[str]] = {
     "plan": RECORDS,
     "scoring": TASK | {"instances", "filters/base", "metrics/base"},
     "aggregate": TASK | {"metrics/", "stats/"},
+    "groups": {"aggregate", "errors", "tasks/task"},
     "sample_file": {"records"},
     "run_files": RECORDS | {"file_names", "sample_file"},
     "pipeline": TASK | {"fewshot/", "instances", "plan", "prompts", "scoring", "style"},
@@ -82,6 +83,7 @@ STAGES = (
     "plan",
     "scoring",
     "aggregate",
+    "groups",
     "pipeline",
 )
 EFFECTS = {"torch", "transformers", "accelerate", "hydra", "omegaconf", "wandb", "datasets", "yaml", "huggingface_hub"}

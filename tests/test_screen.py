@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from hydra_eval.groups import Results
 from hydra_eval.screen import Screen, results_table
 
 
@@ -21,5 +22,5 @@ def test_what_stdout_cannot_take_is_a_warning(
 
     monkeypatch.setattr("sys.stdout", Full())
     with caplog.at_level(logging.WARNING):
-        Screen(shown=True).show_table(results_table([]))
+        Screen(shown=True).show_table(results_table(Results()))
     assert "the run folder holds everything" in caplog.text

@@ -41,6 +41,10 @@ class TaskResult:
     rows: tuple[SampleRow, ...]
 
     @property
+    def name(self) -> str:
+        return self.task.name
+
+    @property
     def documents(self) -> int:
         """Documents that at least one metric scored."""
         return max((result.n for result in self.metrics), default=0)
@@ -116,8 +120,3 @@ def _bound(task: Task, metric: str) -> BoundMetric | None:
 
 def _stderr(aggregation: Aggregation, metric: str, values: Sequence[Any], bootstrap: int) -> float | None:
     return stderr(aggregation, metric, values, bootstrap=bootstrap) if len(values) > 1 else None
-
-
-def group_members(groups: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Group → the names it lists, as lm-eval's `group_subtasks`."""
-    return {name: list(group["members"]) for name, group in groups.items()}

@@ -21,7 +21,6 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import CompactHydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 
-from hydra_eval.aggregate import TaskResult
 from hydra_eval.config.command_line import CommandLine, parse_command_line
 from hydra_eval.config.compose import register, shadow_notices, typed
 from hydra_eval.config.explain import explain
@@ -29,6 +28,7 @@ from hydra_eval.config.folder import RunFolder, named_folder, new_folder, pick_f
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.errors import UserError
 from hydra_eval.fleet import Failure, Fleet, JobFailed, default_device, start_fleet
+from hydra_eval.groups import Results
 from hydra_eval.resources import conf_folder
 from hydra_eval.runner import Job, ModelShelf, run_job
 from hydra_eval.screen import Screen
@@ -176,7 +176,7 @@ class Session:
         else:
             self.index.add(folder, overrides, status="complete", results=results)
 
-    def _evaluate(self, cfg: DictConfig, folder: Path, overrides: list[str]) -> list[TaskResult]:
+    def _evaluate(self, cfg: DictConfig, folder: Path, overrides: list[str]) -> Results:
         fleet = self.fleet
         with fleet.stage("config"):
             refuse_two_counts(overrides)

@@ -9,8 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from hydra_eval import __version__
-from hydra_eval.aggregate import TaskResult, group_members
+from hydra_eval.aggregate import MetricResult, TaskResult
 from hydra_eval.config.schema import RunConfig
+from hydra_eval.groups import GroupResult, Results, agreed
 from hydra_eval.models.base import Efficiency, ModelFacts
 from hydra_eval.sample_file import digest, task_hash
 
@@ -34,20 +35,11 @@ class RunRecord:
     """Task → where its examples came from."""
 
 
-def results_dict(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
+def results_dict(record: RunRecord, results: Results) -> dict[str, Any]:
     """The content of results.json."""
     config, facts = record.config, record.facts
     return {
-        "results": {result.task.name: _scores(result) for result in results},
-        "group_subtasks": group_members(config.groups),
-        "configs": {result.task.name: plain(result.task.config) for result in results},
-        "versions": {result.task.name: result.task.version for result in results},
-        "n-shot": {result.task.name: result.task.shots.n for result in results},
-        "higher_is_better": {result.task.name: _directions(result) for result in results},
-        "n-samples": {
-            result.task.name: {"original": len(result.task.all_docs), "effective": len(result.task.docs)}
-            for result in results
-        },
+        **_tables(results),
         "config": _run_config(record),
         "git_hash": None,
         "date": record.started,
@@ -55,7 +47,7 @@ def results_dict(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, 
         "lm_eval_version": None,
         **dict(facts.tokens),
         "max_length": facts.max_length,
-        "task_hashes": {result.task.name: task_hash(result.rows) for result in results},
+        "task_hashes": {result.name: task_hash(result.rows) for result in results.tasks},
         "model_source": config.model.kind,
         "model_name": facts.source,
         "model_name_sanitized": facts.source.replace("/", "__"),
@@ -64,7 +56,7 @@ def results_dict(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, 
         "fewshot_as_multiturn": config.prompt.multiturn,
         "chat_template": config.prompt.chat_template or None,
         "total_evaluation_time_seconds": str(sum(record.seconds.values())),
-        "hydra_eval": _own(record, results),
+        "hydra_eval": _own(record, results.tasks),
     }
 
 
@@ -77,17 +69,59 @@ def plain(value: Any) -> Any:
     return _source(value) if callable(value) else value
 
 
-def _scores(result: TaskResult) -> dict[str, Any]:
-    alias = result.task.config.get("task_alias") or result.task.name
-    scores: dict[str, Any] = {"name": result.task.name, "alias": alias, "sample_len": result.documents}
-    for metric in result.metrics:
+def _tables(results: Results) -> dict[str, Any]:
+    """lm-eval's tables by task and group: first the tasks in the order asked for, then the groups."""
+    tasks, groups = results.tasks, results.groups
+    group_scores = {group.name: _group_scores(group) for group in groups}
+    aggregated = {group.name: group_scores[group.name] for group in groups if group.plan.means}
+    directions = {result.name: _directions(result.metrics) for result in tasks}
+    return {
+        "results": {result.name: _task_scores(result) for result in tasks} | group_scores,
+        **({"groups": aggregated} if aggregated else {}),
+        "group_subtasks": {group.name: list(group.plan.members) for group in groups},
+        "configs": {result.name: plain(result.task.config) for result in tasks},
+        "versions": {result.name: result.task.version for result in tasks}
+        | {group.name: group.plan.version for group in groups},
+        "n-shot": {result.name: result.task.shots.n for result in tasks}
+        | {group.name: group.plan.shots for group in groups if group.plan.shots is not None},
+        "higher_is_better": directions | {group.name: _shared(group, directions) for group in groups},
+        "n-samples": {
+            result.name: {"original": len(result.task.all_docs), "effective": len(result.task.docs)} for result in tasks
+        },
+    }
+
+
+def _task_scores(result: TaskResult) -> dict[str, Any]:
+    alias = result.task.config.get("task_alias") or result.name
+    return {"name": result.name, "alias": alias, "sample_len": result.documents, **_scores(result.metrics)}
+
+
+def _group_scores(group: GroupResult) -> dict[str, Any]:
+    head: dict[str, Any] = {"alias": group.plan.alias, "name": group.name}
+    if not group.plan.means:
+        return head
+    counts = {f"{metric.metric},{metric.filter}": metric.n for metric in group.metrics}
+    head |= {"sample_len": group.documents, **_scores(group.metrics)}
+    return head | ({"sample_count": counts} if counts else {})
+
+
+def _scores(metrics: Sequence[MetricResult]) -> dict[str, Any]:
+    scores: dict[str, Any] = {}
+    for metric in metrics:
         scores[f"{metric.metric},{metric.filter}"] = metric.value
         scores[f"{metric.metric}_stderr,{metric.filter}"] = "N/A" if metric.stderr is None else metric.stderr
     return scores
 
 
-def _directions(result: TaskResult) -> dict[str, bool | None]:
-    return {metric.metric: metric.higher_is_better for metric in result.metrics}
+def _directions(metrics: Sequence[MetricResult]) -> dict[str, bool | None]:
+    return {metric.metric: metric.higher_is_better for metric in metrics}
+
+
+def _shared(group: GroupResult, directions: Mapping[str, Mapping[str, bool | None]]) -> dict[str, bool | None]:
+    """Metric → the direction that all tasks of the group agree on."""
+    below = [directions[name] for name in group.plan.tasks]
+    names = dict.fromkeys(metric for known in below for metric in known)
+    return {metric: agreed(known[metric] for known in below if metric in known) for metric in names}
 
 
 def _run_config(record: RunRecord) -> dict[str, Any]:

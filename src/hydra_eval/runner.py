@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from hydra_eval.aggregate import TaskResult, aggregate, merge_rows
+from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.config.schema import ModelConfig, RunConfig
 from hydra_eval.fleet import Fleet
+from hydra_eval.groups import GroupPlan, Results, aggregate_groups, plan_groups
 from hydra_eval.models import check_generations, load_model, load_tokenizer
 from hydra_eval.models.base import Efficiency, Model
 from hydra_eval.models.chat import chat_renderer
@@ -77,14 +78,15 @@ class Job:
         log.debug("%s: %.1f s", name, self.seconds[name])
 
 
-def run_job(job: Job) -> list[TaskResult]:
-    """Evaluate, on this rank's share. Returns the results on the main process, nothing elsewhere.
+def run_job(job: Job) -> Results:
+    """Evaluate, on this rank's share. Returns the results on the main process, empty ones elsewhere.
 
     Raises JobFailed on every rank where any rank fails.
     """
     config, fleet = job.config, job.fleet
     with job.phase("data"):
         tasks = build_tasks(config)
+        groups = plan_groups(config.groups, config.selection, tasks)
     with job.phase("prompts"):
         tokenizer = job.models.tokenizer(config.model)
         check_generations(config.model, tokenizer, [task.generation for task in tasks if task.generation])
@@ -104,10 +106,10 @@ def run_job(job: Job) -> list[TaskResult]:
     per_rank: list[tuple[Scored, dict[str, Efficiency]]] = fleet.exchange(
         "rows", (scored, spent_since(before, model.efficiency))
     )
-    results: list[TaskResult] = []
+    results = Results()
     with job.phase("results"):
         if fleet.is_main:
-            results = _finish(job, work, model, per_rank)
+            results = _finish(job, work, groups, model, per_rank)
     return results
 
 
@@ -128,8 +130,12 @@ def _style(config: RunConfig, tokenizer: Any) -> Style:
 
 
 def _finish(
-    job: Job, work: Work, model: Model, per_rank: Sequence[tuple[Scored, dict[str, Efficiency]]]
-) -> list[TaskResult]:
+    job: Job,
+    work: Work,
+    groups: Sequence[GroupPlan],
+    model: Model,
+    per_rank: Sequence[tuple[Scored, dict[str, Efficiency]]],
+) -> Results:
     """On the main process: merge, aggregate, write, and only then tell the tracker."""
     rest = score(work, [response for scored, _ in per_rank for response in scored.loose])
     rows = merge_rows([*(scored.rows for scored, _ in per_rank), rest.rows], work.tasks)
@@ -137,7 +143,8 @@ def _finish(
     for row in rows:
         by_task[row.task].append(row)
     paths = [write_samples(job.folder, name, of_task) for name, of_task in by_task.items()]
-    results = [aggregate(task, by_task[task.name], bootstrap=job.config.stats.bootstrap) for task in work.tasks]
+    scores = [aggregate(task, by_task[task.name], bootstrap=job.config.stats.bootstrap) for task in work.tasks]
+    results = Results(tasks=tuple(scores), groups=tuple(aggregate_groups(groups, scores)))
     record = RunRecord(
         config=job.config,
         facts=model.facts,

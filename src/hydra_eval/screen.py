@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from hydra_eval.aggregate import MetricResult, TaskResult
+from hydra_eval.groups import GroupResult, Results
 from hydra_eval.pipeline import Work
 from hydra_eval.records import Packet
 from hydra_eval.tasks.task import Task
@@ -64,11 +65,11 @@ class Screen:
             bar_id = bar.add_task("requests", total=total)
             yield lambda packet: bar.advance(bar_id, len(packet.instances))
 
-    def show_results(self, results: Sequence[TaskResult], folder: Path, link: str | None) -> None:
+    def show_results(self, results: Results, folder: Path, link: str | None) -> None:
         """The table of all metrics, where the files are, and where the tracker shows them."""
-        for result in results:
-            for metric in result.metrics:
-                log.debug("%s: %s", result.task.name, " ".join(_metric_cells(metric)))
+        for _, row in results.in_order():
+            for metric in row.metrics:
+                log.debug("%s: %s", row.name, " ".join(_metric_cells(metric)))
         self.show_table(results_table(results))
         with _lossy():
             self._tables.print(f"Files: {from_here(folder)}", markup=False)
@@ -103,21 +104,35 @@ def describe_task(task: Task) -> str:
     return f"{documents}, {task.shots.n} shots from {task.shots.pool_split or 'its samples'} ({task.shots.strategy})"
 
 
-def results_table(results: Sequence[TaskResult]) -> Table:
-    """One line per task, filter and metric, with its standard error."""
+def results_table(results: Results) -> Table:
+    """One line per task or group, filter and metric, with its standard error; members stand below their group."""
     table = Table(box=box.SIMPLE_HEAD, header_style="bold")
     for name in ("task", "version", "shots", "filter", "n", "metric", "value", "stderr"):
         table.add_column(name, justify="right" if name in ("shots", "n", "value", "stderr") else "left")
-    for result in results:
-        for place, metric in enumerate(result.metrics):
-            table.add_row(*_task_cells(result, first=place == 0), *_metric_cells(metric))
-        table.add_section()
+    ordered = results.in_order()
+    for place, (depth, row) in enumerate(ordered):
+        head = ("  " * depth + display_name(row), *_version_and_shots(row))
+        for metric in row.metrics:
+            table.add_row(*head, *_metric_cells(metric))
+            head = ("", "", "")
+        if not row.metrics:
+            table.add_row(*head)
+        if ordered[place + 1 : place + 2] == [] or ordered[place + 1][0] == 0:
+            table.add_section()
     return table
 
 
-def _task_cells(result: TaskResult, *, first: bool) -> tuple[str, ...]:
-    task = result.task
-    return (task.name, str(task.version), str(task.shots.n)) if first else ("", "", "")
+def display_name(row: TaskResult | GroupResult) -> str:
+    """The alias that its file gives; the name keeps what tells cells apart."""
+    if isinstance(row, GroupResult):
+        return row.name.replace(row.plan.group, row.plan.alias, 1)
+    return row.name.replace(row.task.base_name, row.task.config.get("task_alias") or row.task.base_name, 1)
+
+
+def _version_and_shots(row: TaskResult | GroupResult) -> tuple[str, str]:
+    if isinstance(row, GroupResult):
+        return row.plan.version, "" if row.plan.shots is None else str(row.plan.shots)
+    return str(row.task.version), str(row.task.shots.n)
 
 
 def _metric_cells(metric: MetricResult) -> tuple[str, ...]:

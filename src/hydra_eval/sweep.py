@@ -10,7 +10,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from hydra_eval.aggregate import TaskResult
+from hydra_eval.groups import Results
 from hydra_eval.sample_file import as_plain
 from hydra_eval.screen import Screen, number
 
@@ -31,7 +31,7 @@ class SweepIndex:
         overrides: Sequence[str],
         *,
         status: str,
-        results: Sequence[TaskResult] = (),
+        results: Results | None = None,
         error: str | None = None,
     ) -> None:
         """One job has ended. Does nothing outside a sweep."""
@@ -42,7 +42,7 @@ class SweepIndex:
             "folder": folder.name,
             "overrides": list(overrides),
             "status": status,
-            "metrics": headline(results),
+            "metrics": headline(results or Results()),
             "error": error,
         }
         self._jobs.append(job)
@@ -63,7 +63,7 @@ class SweepIndex:
         screen.say(f"Sweep: {self._path.parent}")
 
 
-def headline(results: Sequence[TaskResult]) -> dict[str, Any]:
-    """The first metric of each task under `task/metric`."""
-    firsts = [(result.task.name, result.metrics[0]) for result in results if result.metrics]
-    return {f"{task}/{metric.metric},{metric.filter}": metric.value for task, metric in firsts}
+def headline(results: Results) -> dict[str, Any]:
+    """The first metric of each outermost group and task under `name/metric`."""
+    firsts = [(row.name, row.metrics[0]) for row in results.outermost() if row.metrics]
+    return {f"{name}/{metric.metric},{metric.filter}": metric.value for name, metric in firsts}

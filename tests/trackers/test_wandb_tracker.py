@@ -31,7 +31,7 @@ RESULTS: dict[str, Any] = {
         "colours": {"alias": "the colours", "acc,none": 1.0, "acc_stderr,none": "N/A", "sample_len": 3},
     },
     "n-shot": {"capitals": 2, "colours": 0},
-    "hydra_eval": {"status": "complete", "timings": {"model": 1.5}},
+    "hydra_eval": {"status": "complete", "seconds": {"model": 1.5}},
 }
 CAPITALS = [
     generation_row(0, filter="strict"),
@@ -107,7 +107,7 @@ def test_summary_has_one_number_per_metric(tmp_path: Path) -> None:
         "capitals/n": 4,
         "colours/acc": 1.0,
         "colours/n": 3,
-        "timings/model": 1.5,
+        "seconds/model": 1.5,
     }
     assert summary["status"] == "complete"
 

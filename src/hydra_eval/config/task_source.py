@@ -140,6 +140,7 @@ def _collect(
     groups[name] = {
         "alias": content.get("group_alias"),
         "members": members,
+        "tasks": list(keys.values()),
         "aggregate_metric_list": content.get("aggregate_metric_list"),
         "metadata": content.get("metadata"),
     }

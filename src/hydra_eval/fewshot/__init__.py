@@ -30,7 +30,7 @@ def pick_shots(task: Task) -> Picks:
             f"{len(plan.pool)} rows. Ask for fewer (fewshot.n), or name a larger split (fewshot.split)."
         )
     # The name in the task file: `name` says `|n` only where a run has several counts, and must change no draw.
-    return pick(str(task.config["task"]), plan, task.all_docs)
+    return pick(task.base_name, plan, task.all_docs)
 
 
 __all__ = ["STRATEGIES", "Picks", "others", "pick_shots"]

@@ -19,20 +19,27 @@ class Cell:
     name: str
     key: str
     shots: int
+    specs: tuple[str, ...] = ()
+    """The values of `task=` that asked for it; the rows of groups follow from them."""
 
 
 def cells(config: RunConfig, tasks: Mapping[str, TaskConfig]) -> list[Cell]:
     """Selection × task × shots, without repeats; a task's only cell keeps the plain name."""
-    wanted: dict[tuple[str, int], None] = {}
-    for spec in config.selection.values():
+    wanted: dict[tuple[str, int], list[str]] = {}
+    for text, spec in config.selection.items():
         for key, name in spec["tasks"].items():
             if tasks[key].task != name:
                 raise UserError(shared_key(key, name, tasks[key].task))
-            wanted[key, shot_count(tasks[key], spec["shots"], config.fewshot)] = None
+            wanted.setdefault((key, shot_count(tasks[key], spec["shots"], config.fewshot)), []).append(text)
     keys = [key for key, _ in wanted]
     found = [
-        Cell(name=tasks[key].task if keys.count(key) == 1 else f"{tasks[key].task}|{shots}", key=key, shots=shots)
-        for key, shots in wanted
+        Cell(
+            name=tasks[key].task if keys.count(key) == 1 else f"{tasks[key].task}|{shots}",
+            key=key,
+            shots=shots,
+            specs=tuple(specs),
+        )
+        for (key, shots), specs in wanted.items()
     ]
     _refuse_one_file_for_two(found)
     return found

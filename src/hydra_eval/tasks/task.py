@@ -80,6 +80,13 @@ class Task:
     """The resolved YAML, for the results file."""
     source: str
     """The task's file."""
+    specs: tuple[str, ...] = ()
+    """The values of `task=` that asked for it."""
+
+    @property
+    def base_name(self) -> str:
+        """The name in its file; `name` adds shots and parameters where a run has several cells of it."""
+        return str(self.config["task"])
 
     @property
     def wants_unconditional(self) -> bool:

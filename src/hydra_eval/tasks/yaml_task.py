@@ -60,6 +60,7 @@ def build_yaml_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Task:
         version=task.metadata.get("version", "Yaml"),
         config=shown_config(task, cell, kwargs),
         source=task.file,
+        specs=cell.specs,
     )
 
 

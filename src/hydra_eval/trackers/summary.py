@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 UNFILTERED = "none"
-RUN_SECTIONS = ("timings", "efficiency")
+RUN_SECTIONS = ("seconds", "efficiency")
 
 
 def summary_metrics(results: Mapping[str, Any]) -> dict[str, float | str]:
