@@ -40,7 +40,7 @@ def prepare(tasks: Sequence[Task], style: Style, *, batch_tokens: int) -> Work:
     requests: dict[DocKey, tuple[Instance, ...]] = {}
     for task in tasks:
         own = {
-            doc.key: tuple(_document_requests(task, doc, picks[task.name].shots[doc.index], style)) for doc in task.docs
+            doc.key: tuple(document_requests(task, doc, picks[task.name].shots[doc.index], style)) for doc in task.docs
         }
         check_filters(task, own[task.docs[0].key])
         requests |= own
@@ -79,7 +79,8 @@ def score(work: Work, responses: Sequence[Response]) -> Scored:
     return Scored(rows=rows, loose=loose)
 
 
-def _document_requests(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> list[Instance]:
+def document_requests(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> list[Instance]:
+    """Everything that is asked about one document."""
     with at_document(task.name, doc.index):
         instances = identified(task, doc, _asked(task, doc, shots, style))
         for instance in instances:

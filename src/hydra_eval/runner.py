@@ -17,14 +17,13 @@ from hydra_eval.fleet import Fleet
 from hydra_eval.groups import GroupPlan, Results, aggregate_groups, plan_groups
 from hydra_eval.models import check_generations, load_model, load_tokenizer
 from hydra_eval.models.base import Efficiency, Model
-from hydra_eval.models.chat import chat_renderer
+from hydra_eval.models.chat import style_of
 from hydra_eval.pipeline import Scored, Work, prepare, score
 from hydra_eval.plan import share_out
 from hydra_eval.records import Packet, RequestKind, Response, SampleRow
 from hydra_eval.results import RunRecord, results_dict
 from hydra_eval.run_files import write_results, write_samples
 from hydra_eval.screen import Screen
-from hydra_eval.style import Style
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.trackers.base import RunFacts, Tracker
 
@@ -90,7 +89,7 @@ def run_job(job: Job) -> Results:
     with job.phase("prompts"):
         tokenizer = job.models.tokenizer(config.model)
         check_generations(config.model, tokenizer, [task.generation for task in tasks if task.generation])
-        work = prepare(tasks, _style(config, tokenizer), batch_tokens=config.model.batch_tokens)
+        work = prepare(tasks, style_of(config.prompt, tokenizer), batch_tokens=config.model.batch_tokens)
         job.screen.say_plan(work, fleet.world)
     with job.phase("tracker"):
         if fleet.is_main:
@@ -121,12 +120,6 @@ def ask(model: Model, packets: Sequence[Packet], advance: Callable[[Packet], Non
         responses += model.generate(packet) if generates else model.loglikelihood(packet)
         advance(packet)
     return responses
-
-
-def _style(config: RunConfig, tokenizer: Any) -> Style:
-    prompt = config.prompt
-    chat = chat_renderer(tokenizer, prompt.chat_template, prompt.template_args) if prompt.chat_template else None
-    return Style(chat=chat, multiturn=prompt.multiturn, system=prompt.system)
 
 
 def _finish(

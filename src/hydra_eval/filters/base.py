@@ -17,6 +17,8 @@ class Pipeline:
 
     name: str
     steps: tuple[Filter, ...]
+    step_names: tuple[str, ...] = ()
+    """As the task or the command line calls them."""
 
     def __call__(self, resps: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
         outputs: list[Any] = list(resps)

@@ -9,12 +9,20 @@ from typing import Any, TypeAlias
 
 import jinja2
 
+from hydra_eval.config.schema import PromptConfig
 from hydra_eval.errors import UserError, did_you_mean, known_names
+from hydra_eval.style import Style
 
 logger = logging.getLogger(__name__)
 
 Messages: TypeAlias = list[dict[str, str]]
 RESERVED = ("add_generation_prompt", "chat_template", "continue_final_message", "conversation", "tokenize")
+
+
+def style_of(prompt: PromptConfig, tokenizer: Any) -> Style:
+    """How the run words its prompts. Raises UserError for a chat template that is not there."""
+    chat = chat_renderer(tokenizer, prompt.chat_template, prompt.template_args) if prompt.chat_template else None
+    return Style(chat=chat, multiturn=prompt.multiturn, system=prompt.system)
 
 
 def chat_renderer(

@@ -1,0 +1,1 @@
+"""The verbs of `hydra-eval` that are not a run. None of them loads weights."""
