@@ -70,10 +70,10 @@ def test_every_option_of_a_group_composes(cfg: Compose, group: str, names: list[
     [
         ("+limitt=3", r"no key 'limitt'. Did you mean 'limit'\? Known: allow_code_execution, data, fewshot"),
         ("+model.pretraind=x", r"no key 'model.pretraind'. Did you mean 'pretrained'\? Known below model: "),
-        ("+fewshot.nn=2", r"no key 'fewshot.nn'. .*Known below fewshot: n, on_pinned, seed, split, strategy"),
+        ("+fewshot.nn=2", r"no key 'fewshot.nn'. .*Known below fewshot: .*on_pinned, .*seed, .*strategy"),
         ("+generation.temprature=0.5", r"no key 'generation.temprature'. Did you mean 'temperature'\?"),
         ("+tracker.projekt=x", r"no key 'tracker.projekt'. Did you mean 'project'\?"),
-        ("+data.rot=x", r"no key 'data.rot'. Did you mean 'root'\? Known below data: root"),
+        ("+data.rot=x", r"no key 'data.rot'. Did you mean 'root'\? Known below data: .*root"),
     ],
 )
 def test_an_unknown_key_behind_a_plus_is_refused(cfg: Compose, override: str, message: str) -> None:
@@ -124,7 +124,7 @@ def test_an_interpolation_that_leads_nowhere_is_a_user_error(cfg: Compose) -> No
 
 def test_registering_twice_changes_nothing(cfg: Compose) -> None:
     register()
-    assert typed(cfg()).selection == {"t": {"name": "t", "tasks": {"t": "t"}, "shots": None}}
+    assert typed(cfg()).selection == {"t": {"name": "t", "tasks": {"t": "t"}, "shots": None, "parameters": {}}}
 
 
 def test_the_data_root_comes_from_the_environment(cfg: Compose, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,12 @@ def test_a_relative_import_finds_the_neighbour(tmp_path: Path, imported: str) ->
     assert resolve_function(function_reference(tmp_path, "utils.WORDS"), where="t") == ["a"]
 
 
+def test_a_relative_import_finds_the_folder_above(tmp_path: Path) -> None:
+    module(tmp_path / "table.py", "WORDS = ['a']\n")
+    module(tmp_path / "deep" / "utils.py", "from ..table import WORDS\n")
+    assert resolve_function(function_reference(tmp_path / "deep", "utils.WORDS"), where="t") == ["a"]
+
+
 @pytest.mark.parametrize("dotted", ["deep.utils.f", "deep/utils.f"])
 def test_a_file_in_a_folder_below(tmp_path: Path, dotted: str) -> None:
     module(tmp_path / "deep" / "utils.py", "def f():\n    return 7\n")
@@ -89,9 +95,10 @@ def test_a_file_beside_the_yaml_wins_over_an_installed_module(tmp_path: Path) ->
         ("nowhere.deep.f", r"wants the file .*/nowhere/deep.py, which does not exist"),
         ("f", r"'!function f' names no file; write '!function file.f'"),
         ("utils.celan", r"utils.py has no 'celan'. Did you mean 'clean'\?"),
-        ("broken.f", "cannot import '.*broken': ZeroDivisionError: division by zero"),
-        ("wrong.f", "cannot import '.*wrong': SyntaxError: "),
-        ("needy.f", "cannot import '.*needy': ModuleNotFoundError: No module named 'not_installed_here'"),
+        ("broken.f", r"cannot import .*/broken.py: ZeroDivisionError: division by zero \(.*/broken.py, line 1\)"),
+        ("wrong.f", "cannot import .*/wrong.py: SyntaxError: "),
+        ("needy.f", r"/needy.py: ModuleNotFoundError: .*/needy.py, line 1\). Install the package 'not_installed_here'"),
+        ("leaving.f", r"cannot import .*/leaving.py: SystemExit: bye \(.*/leaving.py, line 2\)"),
         ("broken.sub.f", r"'!function broken.sub.…' wants the file .*/broken/sub.py, which does not exist"),
         ("utils.LIMIT", "'.*utils.LIMIT' is a int, not a function"),
         (".utils.clean", "cannot import"),
@@ -102,6 +109,7 @@ def test_what_is_wrong_with_a_reference(tmp_path: Path, dotted: str, message: st
     module(tmp_path / "broken.py", "1 / 0\n")
     module(tmp_path / "wrong.py", "def f(:\n")
     module(tmp_path / "needy.py", "import not_installed_here\n")
+    module(tmp_path / "leaving.py", "import sys\nsys.exit('bye')\n")
     with pytest.raises(UserError, match=f"(?s)^t.yaml: .*{message}"):
         resolve_callable(function_reference(tmp_path, dotted), where="t.yaml")
 
@@ -118,3 +126,12 @@ def test_resolving_leaves_the_search_path_alone(tmp_path: Path) -> None:
     before = list(sys.path)
     resolve_callable(function_reference(tmp_path, "utils.f"), where="t")
     assert sys.path == before
+
+
+@pytest.mark.parity
+def test_a_file_of_lm_evals_tree_is_the_module_that_its_neighbours_import() -> None:
+    pytest.importorskip("lm_eval.tasks", reason="needs lm-evaluation-harness (extra: parity)")
+    from lm_eval.tasks.mmlu_prox import lang_libs
+
+    folder = Path(str(lang_libs.__file__)).parent
+    assert resolve_function(function_reference(folder, "lang_libs.LANG_LIBS"), where="t") is lang_libs.LANG_LIBS

@@ -12,9 +12,10 @@ from omegaconf import OmegaConf
 
 from hydra_eval.config.compose import typed
 from hydra_eval.config.schema import RunConfig
-from hydra_eval.config.task_config import TaskConfig, task_config
+from hydra_eval.config.task_config import TaskConfig, task_config, task_key
 from hydra_eval.config.task_index import task_index
-from hydra_eval.config.task_source import TaskSource, options_for, parse_spec, task_key
+from hydra_eval.config.task_options import options_for
+from hydra_eval.config.task_source import TaskSource
 from hydra_eval.errors import UserError
 
 from ..toys import write_yaml
@@ -105,13 +106,13 @@ def test_one_task_fills_every_key(tmp_path: Path) -> None:
 
 def test_a_list_of_specs_composes_to_all_of_them(tmp_path: Path, composing: Compose) -> None:
     write_tasks(tmp_path / "mine", "one", "two", "a.b")
-    config = typed(composing("task=[one|5,two,one|0,a.b]"))
+    config = typed(composing("task=[one|5,'two@k=4',one|0,one|5,a.b]"))
     assert list(config.tasks) == ["one", "two", "a_b"]
     assert list(config.selection.values()) == [
-        {"name": "one", "tasks": {"one": "one"}, "shots": 5},
-        {"name": "two", "tasks": {"two": "two"}, "shots": None},
-        {"name": "one", "tasks": {"one": "one"}, "shots": 0},
-        {"name": "a.b", "tasks": {"a_b": "a.b"}, "shots": None},
+        {"name": "one", "tasks": {"one": "one"}, "shots": 5, "parameters": {}},
+        {"name": "two", "tasks": {"two": "two"}, "shots": None, "parameters": {"k": 4}},
+        {"name": "one", "tasks": {"one": "one"}, "shots": 0, "parameters": {}},
+        {"name": "a.b", "tasks": {"a_b": "a.b"}, "shots": None, "parameters": {}},
     ]
 
 
@@ -132,37 +133,6 @@ def test_the_command_line_wins_over_the_task_file_but_groups_keep_other_fields(
     assert config.tasks["t"]["num_fewshot"] == 2
 
 
-def test_a_group_gives_its_tasks_and_the_groups_below_it(tmp_path: Path) -> None:
-    write_tasks(tmp_path, "a", "b", "c")
-    write_yaml(tmp_path / "inner.yaml", {"group": "inner", "task": ["b", "c"], "group_alias": "In"})
-    metrics = [{"metric": "acc", "weight_by_size": False}]
-    write_yaml(tmp_path / "outer.yaml", {"group": "outer", "task": ["a", "inner"], "aggregate_metric_list": metrics})
-    options = options_for("outer|2", task_index((tmp_path,)))
-    assert options["selection"] == {"outer|2": {"name": "outer", "tasks": {"a": "a", "b": "b", "c": "c"}, "shots": 2}}
-    assert list(options["tasks"]) == ["a", "b", "c"]
-    assert {name: (group["members"], group["alias"]) for name, group in options["groups"].items()} == {
-        "inner": (["b", "c"], "In"),
-        "outer": (["a", "inner"], None),
-    }
-    assert options["groups"]["outer"]["aggregate_metric_list"] == metrics
-
-
-@pytest.mark.parametrize(
-    ("member", "message"),
-    [
-        ("sel", r"g.yaml: the group has the member 'sel', which no task file defines. Did you mean 'self'\?"),
-        ({"task": "self"}, "g.yaml: a member of a group must be a name, but one is {'task': 'self'}"),
-        ("self", "g.yaml: the group 'g' contains itself: g -> self -> g"),
-    ],
-    ids=["unknown", "mapping", "circle"],
-)
-def test_what_is_wrong_in_a_group(tmp_path: Path, member: object, message: str) -> None:
-    write_yaml(tmp_path / "g.yaml", {"group": "g", "task": [member]})
-    write_yaml(tmp_path / "self.yaml", {"group": "self", "task": "g"})
-    with pytest.raises(UserError, match=message):
-        options_for("g", task_index((tmp_path,)))
-
-
 def test_an_unknown_name_names_the_three_nearest(tmp_path: Path, composing: Compose) -> None:
     write_tasks(tmp_path / "mine", "gsm8k_a", "gsm8k_b", "gsm8k_cot", "unlike")
     with pytest.raises(ConfigCompositionException, match=r"unknown task 'gsm9k_a'. Did you mean '\w+' or '\w+' or '"):
@@ -177,45 +147,11 @@ def test_a_name_unlike_any_lists_what_is_known(tmp_path: Path) -> None:
         options_for("zzzz", task_index((tmp_path,)))
 
 
-def test_a_broken_file_is_named_when_its_task_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "bad.yaml").write_text("task: bad\ndoc_to_text: 'open\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"task=bad: .*bad.yaml: not valid YAML"):
-        options_for("bad", task_index((tmp_path,)))
-
-
 def test_a_users_task_replaces_the_one_on_the_shelf(tmp_path: Path) -> None:
     write_tasks(tmp_path / "mine", "t", description="mine")
     write_tasks(tmp_path / "shelf", "t", description="theirs")
     found = source_over(tmp_path / "mine", tmp_path / "shelf").load_config("task/t").config
     assert found.tasks.t.description == "mine"
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("a|b|c", "write name or name\\|shots"),
-        ("a|", "'' after the bar must be a number of shots"),
-        ("a|-1", "'-1' after the bar"),
-        ("a|five", "'five' after the bar"),
-        ("a|²", "'²' after the bar"),
-    ],
-)
-def test_specs_that_say_no_number_of_shots(spec: str, message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        parse_spec(spec)
-
-
-@pytest.mark.parametrize(("spec", "name", "shots"), [("a", "a", None), ("a|0", "a", 0), ("a b|12", "a b", 12)])
-def test_specs(spec: str, name: str, shots: int | None) -> None:
-    parsed = parse_spec(spec)
-    assert (parsed.text, parsed.name, parsed.shots) == (spec, name, shots)
-
-
-def test_two_names_with_one_key_in_a_group_are_refused(tmp_path: Path) -> None:
-    write_tasks(tmp_path, "a.b", "a_b")
-    write_yaml(tmp_path / "g.yaml", {"group": "g", "task": ["a.b", "a_b"]})
-    with pytest.raises(UserError, match=r"'a\.b' and 'a_b' have the same key, tasks\.a_b"):
-        options_for("g", task_index((tmp_path,)))
 
 
 @pytest.mark.parametrize(
@@ -244,10 +180,52 @@ def test_a_source_over_a_folder_that_is_not_there_is_not_available(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("members", "message"),
-    [(None, "has no members"), ([], "has no members"), (3, "one is 3"), ({"a": 1}, "one is {'a': 1}")],
+    ("override", "specs"),
+    [
+        ("task='name(x)'", ["name(x)"]),
+        ("task=['name(x)|2','a.b@k=[1,2]@m=\"it\"|0']", ["name(x)|2", 'a.b@k=[1,2]@m="it"|0']),
+        ("task=[na*,tag:both|1]", ["na*", "tag:both|1"]),
+        ("task='[an]*'", ["[an]*"]),
+        ("task=lighteval|a.b|3|0", ["lighteval|a.b|3|0"]),
+        ("task=[p,p:*]", ["p", "p:*"]),
+        ("task='{folder}/with space/(o).yaml|1'", ["{folder}/with space/(o).yaml|1"]),
+    ],
 )
-def test_a_group_must_list_names(tmp_path: Path, members: Any, message: str) -> None:
-    write_yaml(tmp_path / "g.yaml", {"group": "g", "task": members})
-    with pytest.raises(UserError, match=message):
-        options_for("g", task_index((tmp_path,)))
+def test_every_form_comes_through_hydra_as_typed(
+    tmp_path: Path, composing: Compose, override: str, specs: list[str]
+) -> None:
+    write_tasks(tmp_path / "mine" / "with (odd) name", "name(x)", "a.b", "p:one", tag="both")
+    write_tasks(tmp_path / "with space", "(o)")
+    config = typed(composing(override.replace("{folder}", str(tmp_path))))
+    assert list(config.selection) == [spec.replace("{folder}", str(tmp_path)) for spec in specs]
+    assert all(task_config(content) for content in config.tasks.values())
+
+
+def test_names_with_brackets_and_dots_have_keys_that_can_be_typed(tmp_path: Path, composing: Compose) -> None:
+    write_tasks(tmp_path / "mine", "name(x)", "a.b", "other")
+    config = typed(composing("task=['name(x)',a.b,other]", "tasks.name_x_.description=mine", "tasks.a_b.repeats=2"))
+    assert [(task["task"], task["description"], task["repeats"]) for task in config.tasks.values()] == [
+        ("name(x)", "mine", 1),
+        ("a.b", "", 2),
+        ("other", "", 1),
+    ]
+
+
+def test_a_changed_member_of_a_group_is_overridden_by_its_own_key(tmp_path: Path, composing: Compose) -> None:
+    write_tasks(tmp_path / "mine", "t", num_fewshot=1)
+    write_yaml(tmp_path / "mine" / "g.yaml", {"group": "g", "task": [{"task": "t", "num_fewshot": 5}]})
+    config = typed(composing("task=[g,t]", "tasks.g__t.repeats=3"))
+    assert {key: (task["num_fewshot"], task["repeats"]) for key, task in config.tasks.items()} == {
+        "g__t": (5, 3),
+        "t": (1, 1),
+    }
+
+
+def test_a_replayed_config_gives_the_same_tasks_groups_and_selection(tmp_path: Path, composing: Compose) -> None:
+    write_tasks(tmp_path / "mine", "a:x", "a:y", "t", doc_to_text="${x} {{q}}", doc_to_choice=["${y}"])
+    write_yaml(
+        tmp_path / "mine" / "g.yaml", {"group": "g", "task": [{"task": "t", "num_fewshot": 5, "task_alias": "T"}]}
+    )
+    cfg = composing("task=[\"a@k=4@s='z'|2\",g,lighteval|t|3]", "tasks.t.description=d", "tracker=none")
+    OmegaConf.save(cfg, tmp_path / "config.yaml")
+    assert typed(OmegaConf.load(tmp_path / "config.yaml")) == typed(cfg)  # type: ignore[arg-type]

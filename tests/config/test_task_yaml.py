@@ -111,7 +111,7 @@ def test_reading_imports_nothing(tmp_path: Path) -> None:
     [
         ({"task": "a"}, ("task", "a")),
         ({"group": "g", "task": ["a"]}, ("group", "g")),
-        ({"group": "g", "task": "a", "class": "C"}, ("task", "a")),
+        ({"group": "g", "task": "a", "class": "C"}, ("class", "a")),
         ({"dataset_path": "x"}, None),
         ({"task": ["a", "b"]}, None),
     ],

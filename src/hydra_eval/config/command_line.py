@@ -75,10 +75,17 @@ class CommandLine:
         except OverrideParseException as error:
             given = error.override
             key = given.partition("=")[0]
+            example = "'…'" if key != "task" else "'aime24@k=4|0'\" or \"task=['aime24@k=4|0','name(x)']"
             raise UserError(
                 f"{given}: cannot be read ({str(error).splitlines()[0]}). Put odd characters into quotes, inside "
-                f"those of the shell: \"{key}='…'\"."
+                f'those of the shell: "{key}={example}".'
             ) from error
+
+    def repeated_specs(self) -> list[str]:
+        """Values of one `task=[…]` that are there more than once; Hydra takes them once."""
+        lists = (override.value() for override in self._parsed() if override.key_or_group == "task")
+        names = [str(name) for value in lists if isinstance(value, list) for name in value]
+        return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
     def _constant_keys(self) -> list[str]:
         """Keys of the overrides that are the same in every job: they would only lengthen the jobs' folder names."""

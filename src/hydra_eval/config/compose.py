@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, cast
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -19,7 +17,6 @@ from hydra_eval.config.explain import nested_schema, unknown_name
 from hydra_eval.config.folder import job_folder_name
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_folders import task_folders
-from hydra_eval.config.task_index import task_index
 from hydra_eval.config.task_source import TaskSource
 from hydra_eval.errors import UserError
 from hydra_eval.resources import PACKAGE, conf_folder
@@ -59,6 +56,7 @@ def typed(cfg: DictConfig) -> RunConfig:
         raise UserError(f"{where}{str(error).splitlines()[0]}.") from error
     assert isinstance(config, RunConfig)
     refuse_unchosen(config)
+    refuse_two_files(config)
     return config
 
 
@@ -70,15 +68,15 @@ def refuse_unchosen(config: RunConfig) -> None:
         raise UserError(f"tasks.{key}: task=… chooses the tasks of a run; tasks.KEY.FIELD=… only changes their fields.")
 
 
-def shadow_notices(config: RunConfig) -> list[str]:
-    """One line for each task of the run that a user's folder defines over the bundled one."""
-    shadowed = task_index(tuple(Path(folder) for folder in task_folders().split(os.pathsep))).shadowed
-    names = [*config.groups, *(task["task"] for task in config.tasks.values())]
-    return [
-        f"{name}: {shadowed[name][0]} counts, not the bundled {shadowed[name][1]}."
-        for name in names
-        if name in shadowed
-    ]
+def refuse_two_files(config: RunConfig) -> None:
+    """Two files asked for by their paths may define one name, and the config has room for one of them."""
+    for text, spec in config.selection.items():
+        for key in spec["tasks"]:
+            if (found := config.tasks[key]["file"]) != spec.get("file", found):
+                raise UserError(
+                    f"task={text}: '{spec['tasks'][key]}' is also asked for from {found}; "
+                    "ask for them in two runs, or rename one."
+                )
 
 
 def refuse_unknown_keys(content: Mapping[str, Any], schema: Any, *, path: str) -> None:

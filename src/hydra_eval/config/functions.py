@@ -6,18 +6,24 @@ Two spellings: `!function FOLDER/file.name`, which the YAML reader writes for lm
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hydra_eval.errors import UserError, did_you_mean
+from hydra_eval.config.task_folders import task_folders
+from hydra_eval.errors import UserError, did_you_mean, line_of
+from hydra_eval.lm_eval_compat.finder import serve, tasks_module
 
 TAG = "!function "
+PACKAGE = "hydra_eval_tasks"
+"""Above the modules of task folders that are no part of `lm_eval.tasks`."""
+DOT = "\u2024"
+"""Stands for a dot in a folder's name."""
 
 
 def is_function_reference(value: object) -> bool:
@@ -38,7 +44,8 @@ def resolve_function(reference: str, *, where: str) -> Any:
     folder, _, dotted = reference.removeprefix(TAG).rpartition("/")
     if ":" in dotted:
         module_name, _, name = dotted.partition(":")
-        return _attribute(_import(module_name, where=where), name, where=where)
+        module = _imported(lambda: module_name, shown=module_name, where=where)
+        return _attribute(module, name, where=where)
     module_name, _, name = dotted.rpartition(".")
     if not module_name:
         raise UserError(f"{where}: '!function {dotted}' names no file; write '!function file.{dotted}'.")
@@ -53,22 +60,28 @@ def resolve_callable(reference: str, *, where: str) -> Callable[..., Any]:
 
 
 def _module(folder: Path, dotted: str, *, where: str) -> ModuleType:
-    file = folder.joinpath(*dotted.split(".")).with_suffix(".py")
+    file = folder.joinpath(*dotted.split(".")).with_suffix(".py").resolve()
+    serve(tuple(Path(place) for place in task_folders().split(os.pathsep)))
     if file.is_file():
-        return _import(f"{_package_for(folder)}.{dotted}", where=where)
-    try:
-        known = importlib.util.find_spec(dotted) is not None
-    except ModuleNotFoundError:
-        known = False
-    if not known:
+        return _imported(lambda: tasks_module(file) or f"{_package_for(folder)}.{dotted}", shown=str(file), where=where)
+    if not _is_installed(dotted):
         raise UserError(f"{where}: '!function {dotted}.…' wants the file {file}, which does not exist.")
-    return _import(dotted, where=where)
+    return _imported(lambda: dotted, shown=dotted, where=where)
+
+
+def _is_installed(dotted: str) -> bool:
+    try:
+        return importlib.util.find_spec(dotted) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _package_for(folder: Path) -> str:
-    """A package of its own for each task folder, so that two `utils.py` never clash and relative imports work."""
+    """A package of its own for each folder, within one for the folder above: two `utils.py` never clash, and relative
+    imports work upwards too. No `__init__.py` of a folder above is run."""
     folder = folder.resolve()
-    name = f"hydra_eval_task_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+    above = folder.parent != folder
+    name = f"{_package_for(folder.parent)}.{folder.name.replace('.', DOT)}" if above else PACKAGE
     if name not in sys.modules:
         package = ModuleType(name)
         package.__path__ = [str(folder)]
@@ -76,11 +89,29 @@ def _package_for(folder: Path) -> str:
     return name
 
 
-def _import(name: str, *, where: str) -> ModuleType:
+def _imported(name: Callable[[], str], *, shown: str, where: str) -> ModuleType:
+    """The module of that name. What its code raises is told with the line that raised it."""
     try:
-        return importlib.import_module(name)
-    except Exception as error:
-        raise UserError(f"{where}: cannot import '{name}': {type(error).__name__}: {error}") from error
+        return importlib.import_module(name())
+    except (Exception, SystemExit) as error:
+        raise UserError(f"{where}: cannot import {shown}: {told(error)}") from error
+
+
+def told(error: BaseException) -> str:
+    """What task code raised, and where: type, words, file and line, and what would do about a missing package."""
+    place = None if isinstance(error, SyntaxError) else line_of(error)
+    words = f"{type(error).__name__}: {str(error).rstrip('.')}"
+    return f"{words}{f' ({place})' if place else ''}.{_remedy(error)}"
+
+
+def _remedy(error: BaseException) -> str:
+    """What would do about a module that is not there."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name or error.name.startswith((PACKAGE, "lm_eval")):
+        return ""
+    package = error.name.partition(".")[0]
+    if _is_installed(package):
+        return f" The installed version of '{package}' has no such part; this task needs another one."
+    return f" Install the package '{package}', which this task needs."
 
 
 def _attribute(module: ModuleType, name: str, *, where: str) -> Any:

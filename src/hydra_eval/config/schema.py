@@ -23,12 +23,51 @@ def _is_count(value: object, *, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
+def _check_amount(field_name: str, value: object) -> None:
+    """A count of documents, or a share of them; 1.0 and above are counts, as in lm-eval."""
+    is_share = isinstance(value, float) and (0 < value < 1 or (value >= 1 and value.is_integer()))
+    if value is not None and not is_share and not _is_count(value, least=1):
+        _refuse(field_name, value, "must be a whole number of documents from 1, or a share between 0 and 1")
+
+
 @dataclass
 class DataConfig:
-    """Where data sets are looked for."""
+    """Where data sets are looked for, and how they are read."""
 
     root: str | None = None
     """Folder with ORG/NAME/SUBSET/SPLIT.jsonl (or json, csv, tsv, parquet, arrow), looked at before the hub."""
+    trust_remote_code: bool = False
+    """Hand a task's `trust_remote_code` on to `datasets`; without it the key is dropped."""
+    shuffle_seed: int | None = None
+    """Puts the documents in another order before they are numbered; null: the data set's own order."""
+    dedupe: bool = False
+    """Of documents that ask the same and have the same answer, only the first is evaluated."""
+    streaming: bool = False
+    """Read rows as they are needed: with a count as `limit`, no more than that."""
+    retries: int = 5
+    """More tries after an error that may pass: no connection, a busy or failing server."""
+    workers: int = 4
+    """Data sets that are loaded at the same time."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("retries", 0), ("workers", 1)):
+            if getattr(self, name) < least:
+                _refuse(f"data.{name}", getattr(self, name), f"must be at least {least}")
+
+
+@dataclass
+class SubsetConfig:
+    """A seeded choice of documents, the same for every model; the ids are saved for other runs."""
+
+    n: Any = None
+    """Documents per task: a count, or a share below 1."""
+    seed: int | None = None
+    """Default: the run's `seed`."""
+    stratify: str | None = None
+    """Column whose values keep their shares."""
+
+    def __post_init__(self) -> None:
+        _check_amount("subset.n", self.n)
 
 
 @dataclass
@@ -89,12 +128,20 @@ class FewshotConfig:
     """Draw from this split rather than the task's own choice."""
     on_pinned: str = "replace"
     """A task whose YAML says `num_fewshot: 0` keeps it under `keep`; `n` wins under `replace`."""
+    compat: str | None = None
+    """Whose picks the strategy `task` repeats: lm_eval or lighteval; default: lighteval's for tasks of a TASKS_TABLE."""
+    on_leak: str = "replace"
+    """An example that is the document itself makes way for another under `replace`; `allow` keeps it."""
 
     def __post_init__(self) -> None:
         if self.n is not None and not _is_count(self.n, least=0):
             _refuse("fewshot.n", self.n, "must be a whole number, 0 or more (a sweep is `-m fewshot.n=0,1,5`)")
         if self.on_pinned not in ("replace", "keep"):
             _refuse("fewshot.on_pinned", self.on_pinned, "must be replace or keep")
+        if self.compat not in (None, "lm_eval", "lighteval"):
+            _refuse("fewshot.compat", self.compat, "must be lm_eval or lighteval")
+        if self.on_leak not in ("replace", "allow"):
+            _refuse("fewshot.on_leak", self.on_leak, "must be replace or allow")
 
 
 @dataclass
@@ -200,7 +247,10 @@ class RunConfig:
 
     seed: int = 1234
     limit: Any = None
-    """Documents per task: a count, or a share below 1."""
+    """Documents per task: a count, or a share below 1; or a mapping from tasks to either."""
+    sample_ids: Any = None
+    """Documents by number: a mapping from tasks to lists, or a JSON file that holds one."""
+    subset: SubsetConfig = field(default_factory=SubsetConfig)
     data: DataConfig = field(default_factory=DataConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     fewshot: FewshotConfig = field(default_factory=FewshotConfig)
@@ -224,14 +274,27 @@ class RunConfig:
     groups: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._check_limit()
+        self._check_choice()
         if self.resume not in ("auto", "never"):
             _refuse("resume", self.resume, "must be auto or never")
 
-    def _check_limit(self) -> None:
-        limit = self.limit
-        if limit is None or _is_count(limit, least=1):
-            return
-        if isinstance(limit, float) and (0 < limit < 1 or (limit >= 1 and limit.is_integer())):
-            return
-        _refuse("limit", limit, "must be a whole number of documents from 1, or a share between 0 and 1")
+    def _check_choice(self) -> None:
+        """Of the ways to choose documents, one at a time."""
+        limits = self.limit if isinstance(self.limit, dict) else {None: self.limit}
+        for task, amount in limits.items():
+            _check_amount("limit" if task is None else f"limit.{task}", amount)
+        if not isinstance(self.sample_ids, dict | str | None):
+            _refuse("sample_ids", self.sample_ids, "must map tasks to lists of document numbers, or name a JSON file")
+        if isinstance(self.sample_ids, dict):
+            for task, ids in self.sample_ids.items():
+                check_ids(f"sample_ids.{task}", ids)
+        given = {"limit": self.limit, "sample_ids": self.sample_ids, "subset.n": self.subset.n}
+        chosen = [name for name, value in given.items() if value is not None]
+        if len(chosen) > 1:
+            raise UserError(f"{' and '.join(chosen)} both choose documents; give one of them.")
+
+
+def check_ids(field_name: str, ids: object) -> None:
+    """Raises UserError where `ids` is no list of document numbers."""
+    if not isinstance(ids, list) or not ids or not all(_is_count(index, least=0) for index in ids):
+        _refuse(field_name, ids, "must be a list of document numbers, from 0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,20 +13,22 @@ from hydra_eval.errors import UserError, did_you_mean, known_names
 
 OUTPUT_TYPES = ("multiple_choice", "generate_until", "loglikelihood", "loglikelihood_rolling")
 REFUSED = {
-    "python_class": "tasks written as Python classes",
-    "table": "entries of a TASKS_TABLE",
     "use_prompt": "promptsource prompts",
+    "turns": "dialogues in which the model answers several times",
     "doc_to_image": "images",
     "doc_to_audio": "sounds",
-    "custom_dataset": "custom data-set functions",
 }
 """Keys that are known and not honoured yet; refused by name rather than ignored."""
+NOT_OF_A_TASK = ("group", "task_list")
+"""Keys that a task's file may have and that say nothing about the task, as in lm-eval."""
 KINDS: dict[str, type] = {
-    **dict.fromkeys(("training_split", "validation_split", "test_split", "fewshot_split"), str),
+    **dict.fromkeys(("training_split", "fewshot_split"), str),
     **dict.fromkeys(("dataset_path", "dataset_name", "target_delimiter", "fewshot_delimiter", "output_type"), str),
     **dict.fromkeys(("dataset_kwargs", "fewshot_config", "generation_kwargs", "metadata"), dict),
 }
 """Keys whose value can only be text, or a mapping."""
+SEVERAL = ("validation_split", "test_split")
+"""Keys that name one split, or a list of splits that are evaluated one after the other."""
 
 
 @dataclass(kw_only=True)
@@ -41,8 +44,9 @@ class TaskConfig:
     dataset_name: str | None = None
     dataset_kwargs: dict[str, Any] | None = None
     training_split: str | None = None
-    validation_split: str | None = None
-    test_split: str | None = None
+    validation_split: Any = None
+    test_split: Any = None
+    """The documents: a split, or several of them in order; where there is none, those of `validation_split`."""
     fewshot_split: str | None = None
     process_docs: str | None = None
     doc_to_text: Any = None
@@ -82,10 +86,14 @@ KNOWN = tuple(known.name for known in dataclasses.fields(TaskConfig))
 def fill_defaults(content: Mapping[str, Any], *, path: Path) -> dict[str, Any]:
     """Every key of the schema, from the file where it has it; unknown keys stay, for `task_config` to refuse.
 
-    The YAML of a Python class may have keys of its own; they become its `options`.
+    The YAML of a Python class may have keys of its own; they become its `options`. Metadata that is no mapping becomes
+    one, as in lm-eval.
     """
+    content = {key: value for key, value in content.items() if key not in NOT_OF_A_TASK}
+    if not isinstance(metadata := content.get("metadata") or {}, Mapping):
+        content["metadata"] = {"_metadata": metadata}
     if "class" in content:
-        own = {key: value for key, value in content.items() if key not in KNOWN and key not in ("class", "group")}
+        own = {key: value for key, value in content.items() if key not in KNOWN and key != "class"}
         known = {key: value for key, value in content.items() if key in KNOWN}
         content = {**known, "python_class": content["class"], "options": own}
     defaults = {known.name: _default(known) for known in dataclasses.fields(TaskConfig)}
@@ -98,7 +106,7 @@ def task_config(content: Mapping[str, Any]) -> TaskConfig:
     where = content.get("file", "task")
     for key, refused in REFUSED.items():
         if content.get(key) is not None:
-            raise UserError(f"{where}: '{key}': {refused} are not supported yet.")
+            raise UserError(f"{where}: task '{content.get('task')}': '{key}': {refused} are not supported yet.")
     for key in content:
         if key not in KNOWN:
             raise UserError(f"{where}: unknown key '{key}'.{did_you_mean(str(key), KNOWN)} Known: {_known()}.")
@@ -109,8 +117,6 @@ def task_config(content: Mapping[str, Any]) -> TaskConfig:
             f"{where}: output_type '{config.output_type}' is not known."
             f"{did_you_mean(config.output_type, OUTPUT_TYPES)} Known: {', '.join(OUTPUT_TYPES)}."
         )
-    if config.unsafe_code:
-        raise UserError(f"{where}: '{config.task}' runs code that the model wrote, which is not supported yet.")
     return config
 
 
@@ -119,10 +125,20 @@ def _check_types(config: TaskConfig) -> None:
         value = getattr(config, key)
         if value is not None and not isinstance(value, kind):
             raise UserError(f"{config.file}: {key}={value!r} must be {'text' if kind is str else 'a mapping of keys'}.")
+    for key in SEVERAL:
+        value = getattr(config, key)
+        names = value if isinstance(value, list) else [value]
+        if value is not None and not (names and all(isinstance(name, str) for name in names)):
+            raise UserError(f"{config.file}: {key}={value!r} must be the name of a split, or a list of names.")
     for key, least in (("num_fewshot", 0), ("repeats", 1)):
         value = getattr(config, key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
             raise UserError(f"{config.file}: {key}={value!r} must be a whole number from {least}.")
+
+
+def task_key(name: str) -> str:
+    """The name with the characters that Hydra's overrides cannot take replaced by `_`."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
 def shared_key(key: str, one: str, other: str) -> str:

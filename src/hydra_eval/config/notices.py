@@ -1,0 +1,33 @@
+"""What a run says about how its names were read, before it starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from hydra_eval.config.schema import RunConfig
+from hydra_eval.config.spec import parse_spec
+from hydra_eval.config.task_folders import task_folders
+from hydra_eval.config.task_index import task_index
+
+
+def notices(config: RunConfig) -> list[str]:
+    """One line each: old forms of SPECs, and, for every name of the run that two files define, which one counts."""
+    index = task_index(tuple(Path(folder) for folder in task_folders().split(os.pathsep)))
+    names = dict.fromkeys([*config.groups, *(task["task"] for task in config.tasks.values())])
+    return [
+        *_suites(config),
+        *_which_counts(names, index.shadowed, "the bundled "),
+        *_which_counts(names, index.doubled, ""),
+    ]
+
+
+def _suites(config: RunConfig) -> list[str]:
+    specs = [parse_spec(text) for text in config.selection]
+    old = [f"'{spec.text}' is '{spec.rewritten}'" for spec in specs if spec.suite is not None]
+    return [f"task=: the suite before the first bar counts for nothing: {', '.join(old)}."] if old else []
+
+
+def _which_counts(names: Mapping[str, None], files: Mapping[str, tuple[Path, Path]], kind: str) -> list[str]:
+    return [f"{name}: {files[name][0]} counts, not {kind}{files[name][1]}." for name in names if name in files]
