@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from hydra_eval.metrics.base import Aggregation, BoundMetric
 from hydra_eval.records import SampleRow
 from hydra_eval.stats.stderr import stderr
 from hydra_eval.tasks.task import Task
+
+log = logging.getLogger(__name__)
 
 STRANGE = (str, Mapping)
 """Kinds of values that no aggregation of ours can combine."""
@@ -75,12 +78,20 @@ def aggregate(task: Task, rows: Sequence[SampleRow], *, bootstrap: int) -> TaskR
         metric_of |= row.metric_of
         for metric, value in row.scores.items():
             values.setdefault((metric, row.filter), []).append(value)
+    _tell_undeclared(task, {metric_of.get(metric, metric) for metric, _ in values})
     results = []
     for (metric, pipeline), scored in values.items():
         bound = _bound(task, metric_of.get(metric, metric))
         with _named(task, metric, bound, rows):
             results.append(_result(bound, metric, pipeline, scored, bootstrap))
     return TaskResult(task=task, metrics=tuple(results), rows=tuple(rows))
+
+
+def _tell_undeclared(task: Task, metrics: set[str]) -> None:
+    undeclared = sorted(metric for metric in metrics if _bound(task, metric) is None)
+    if undeclared:
+        text = "%s: metric_list does not name what process_results gives as %s; the mean is taken."
+        log.warning(text, task.source, ", ".join(undeclared))
 
 
 @contextmanager

@@ -22,10 +22,12 @@ from hydra.errors import CompactHydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 
 from hydra_eval.config.command_line import CommandLine, parse_command_line
-from hydra_eval.config.compose import register, shadow_notices, typed
+from hydra_eval.config.compose import register, typed
 from hydra_eval.config.explain import explain
 from hydra_eval.config.folder import RunFolder, named_folder, new_folder, pick_folder, run_slug
+from hydra_eval.config.notices import notices
 from hydra_eval.config.schema import RunConfig
+from hydra_eval.config.tasks_file import expanded
 from hydra_eval.errors import UserError
 from hydra_eval.fleet import Failure, Fleet, JobFailed, default_device, start_fleet
 from hydra_eval.groups import Results
@@ -87,12 +89,18 @@ def _start(command: CommandLine) -> int:
     register()
     if not command.runs:
         if os.environ.get("RANK", "0") == "0":
+            sys.argv[1:] = expanded(command).argv
             _hydra(lambda cfg: None)
         return 0
     fleet = start_fleet()
+    held = None
     with fleet.stage("folder"):
-        held = claim_folder(command) if fleet.is_main else None
-    folder: Path = fleet.exchange("folder", held.path if held else None, to_all=True)[0]
+        if fleet.is_main:
+            command = expanded(command)
+            held = claim_folder(command)
+    folder: Path
+    folder, argv = fleet.exchange("folder", (held.path, command.argv) if held else None, to_all=True)[0]
+    command = parse_command_line(argv)
     sys.argv[1:] = command.within(folder, is_main=fleet.is_main)
     return Session(fleet, command, folder).run()
 
@@ -181,8 +189,10 @@ class Session:
         with fleet.stage("config"):
             refuse_two_counts(overrides)
             config = typed(cfg)
-            for notice in shadow_notices(config):
+            for notice in notices(config):
                 log.info(notice)
+            for spec in self.command.repeated_specs():
+                log.info("task=: '%s' is asked for more than once and runs once.", spec)
             tracker = build_tracker(config.tracker)
             if not fleet.device:
                 fleet.device = config.model.device or default_device()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
 
 SHOWN_NAMES = 30
+OURS = str(Path(__file__).parent)
+LM_EVAL_TASKS = "/lm_eval/tasks/"
+"""In the paths of task code that comes with lm-eval."""
 
 
 class UserError(Exception):
@@ -34,6 +40,18 @@ def lookup(table: Mapping[str, T], name: str, *, kind: str, where: str) -> T:
     if name in table:
         return table[name]
     raise UserError(f"{where}: unknown {kind} '{name}'.{did_you_mean(name, table)} Known: {known_names(table)}.")
+
+
+def line_of(error: BaseException) -> str | None:
+    """`FILE, line N` of the task code that raised, or that called what raised; else of the innermost code."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+    own = [frame for frame in frames if _is_task_code(frame.filename)] or frames
+    return f"{own[-1].filename}, line {own[-1].lineno}" if own else None
+
+
+def _is_task_code(file: str) -> bool:
+    """Neither ours nor installed."""
+    return LM_EVAL_TASKS in file or not file.startswith((OURS, sys.prefix, sys.base_prefix))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from hydra_eval.errors import UserError
+from hydra_eval.errors import UserError, line_of
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +67,11 @@ class Fleet:
     def is_main(self) -> bool:
         return self.rank == 0
 
+    @property
+    def node_leader(self) -> int:
+        """The rank of the first process on this machine: launchers number a machine's processes one after the other."""
+        return self.rank - int(os.environ.get("LOCAL_RANK", "0")) if self.world > 1 else self.rank
+
     def set_timeout(self, hours: float) -> None:
         """How long an exchange waits for the slowest rank. A sweep's jobs share one group while this stays the same."""
         if self.world > 1 and hours != self._hours:
@@ -107,7 +112,7 @@ class Fleet:
             failure = Failure(rank=self.rank, message=str(error), trace=None)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # sent to all ranks, which raise JobFailed below
             notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-            message = f"{type(error).__name__}: {error}{notes}"
+            message = f"{type(error).__name__}: {error} ({line_of(error)}){notes}"
             failure = Failure(rank=self.rank, message=message, trace=traceback.format_exc())
         self.exchange(name, failure=failure)
 

@@ -30,7 +30,7 @@ def identified(task: Task, doc: Doc, requests: Sequence[Request]) -> list[Instan
     return [
         _instance(InstanceKey(task.name, doc.index, index, repeat), request)
         for index, request in enumerate(requests)
-        for repeat in range(task.repeats)
+        for repeat in range(request.repeats or task.repeats)
     ]
 
 

@@ -75,7 +75,7 @@ def score(work: Work, responses: Sequence[Response]) -> Scored:
             loose += [response for _, response in found]
             continue
         complete[key.task].append(Answered(work.docs[key], work.picks[key.task].shots[key.doc], found))
-    rows = [row for task in work.tasks for row in score_documents(task, complete[task.name])]
+    rows = [row for task in work.tasks if task.name in complete for row in score_documents(task, complete[task.name])]
     return Scored(rows=rows, loose=loose)
 
 

@@ -79,6 +79,8 @@ class Request:
     """As lm-eval writes them: (context, continuation), (text,) or (context, generation_kwargs)."""
     generation: Generation | None = None
     """The same kwargs with every default filled in; for `GENERATE` alone."""
+    repeats: int | None = None
+    """Times it is asked; None: as often as its task says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from hydra_eval.config.schema import RunConfig
 from hydra_eval.groups import GroupResult, Results, agreed
 from hydra_eval.models.base import Efficiency, ModelFacts
 from hydra_eval.sample_file import digest, task_hash
+from hydra_eval.tasks.task import Task
 
 LIBRARIES = ("torch", "transformers", "accelerate", "datasets", "hydra-core", "wandb")
 
@@ -162,8 +163,14 @@ def _own(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
         "fewshot": {name: dict(facts) for name, facts in record.shots.items()},
         "seconds": {phase: round(spent, 3) for phase, spent in record.seconds.items()},
         "efficiency": {kind: asdict(counters) for kind, counters in record.efficiency.items()},
-        "partial": {result.task.name: len(result.task.docs) < len(result.task.all_docs) for result in results},
+        "partial": {result.task.name: is_partial(result.task) for result in results},
+        "data": {result.task.name: asdict(result.task.data) for result in results if result.task.data is not None},
     }
+
+
+def is_partial(task: Task) -> bool:
+    """Not every document is evaluated."""
+    return task.data.is_partial if task.data is not None else len(task.docs) < len(task.all_docs)
 
 
 def _source(function: Callable[..., Any]) -> str:

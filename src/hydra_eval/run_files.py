@@ -24,6 +24,11 @@ def write_results(folder: Path, results: Mapping[str, Any]) -> Path:
     return write_lines(folder / "results.json", [json.dumps(results, indent=2, ensure_ascii=False, default=as_plain)])
 
 
+def write_ids(folder: Path, ids: Mapping[str, Sequence[int]]) -> Path:
+    """`sample_ids.json`, task → document numbers: what lm-eval's `--samples` and our `sample_ids=` take."""
+    return write_lines(folder / "sample_ids.json", [json.dumps(ids, ensure_ascii=False)])
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> Path:
     """Write beside the place, flush to disk, then move there. Raises UserError naming the path where that fails.
 

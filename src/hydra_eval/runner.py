@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from typing import Any
 
 from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.config.schema import ModelConfig, RunConfig
+from hydra_eval.data.shelf import Shelf
+from hydra_eval.errors import UserError
 from hydra_eval.fleet import Fleet
 from hydra_eval.groups import GroupPlan, Results, aggregate_groups, plan_groups
 from hydra_eval.models import check_generations, load_model, load_tokenizer
@@ -22,9 +25,10 @@ from hydra_eval.pipeline import Scored, Work, prepare, score
 from hydra_eval.plan import share_out
 from hydra_eval.records import Packet, RequestKind, Response, SampleRow
 from hydra_eval.results import RunRecord, results_dict
-from hydra_eval.run_files import write_results, write_samples
+from hydra_eval.run_files import write_ids, write_results, write_samples
 from hydra_eval.screen import Screen
-from hydra_eval.tasks.build import build_tasks
+from hydra_eval.tasks.build import build_ordered, load_data, order_tasks
+from hydra_eval.tasks.task import Task, chosen_ids, rows_digest
 from hydra_eval.trackers.base import RunFacts, Tracker
 
 log = logging.getLogger(__name__)
@@ -83,8 +87,8 @@ def run_job(job: Job) -> Results:
     Raises JobFailed on every rank where any rank fails.
     """
     config, fleet = job.config, job.fleet
+    tasks = read_tasks(job)
     with job.phase("data"):
-        tasks = build_tasks(config)
         groups = plan_groups(config.groups, config.selection, tasks)
     with job.phase("prompts"):
         tokenizer = job.models.tokenizer(config.model)
@@ -112,6 +116,38 @@ def run_job(job: Job) -> Results:
     return results
 
 
+def read_tasks(job: Job) -> list[Task]:
+    """Every task with its documents. On each machine the first process reads the data; the others take it from there.
+
+    What is handed on are places in files that are mapped into memory, so nothing is fetched or prepared twice.
+    Raises JobFailed where the processes do not end with the same rows.
+    """
+    fleet = job.fleet
+    with job.phase("data"):
+        order = order_tasks(job.config)
+        with job.screen.counting("data sets", order.data_sets) as advance:
+            shelf = load_data(order, advance) if fleet.node_leader == fleet.rank else None
+        parcel = pickle.dumps(shelf.loaded) if shelf is not None and fleet.world > 1 else b""
+    parcels = fleet.exchange("data sets", parcel, to_all=True)
+    with job.phase("data"):
+        tasks = build_ordered(order, shelf or Shelf(pickle.loads(parcels[fleet.node_leader])))
+        digests = {task.name: rows_digest(task) for task in tasks} if fleet.world > 1 else {}
+    per_rank = fleet.exchange("rows read", digests, to_all=True)
+    with job.phase("data"):
+        check_agreement(tasks, per_rank)
+    return tasks
+
+
+def check_agreement(tasks: Sequence[Task], digests: Sequence[Mapping[str, str]]) -> None:
+    """Raises UserError for a task whose rows are not the same in every process."""
+    for task in tasks:
+        if len({of_rank.get(task.name) for of_rank in digests}) > 1:
+            raise UserError(
+                f"{task.source}: '{task.name}' has other rows in each process. Its process_docs or custom_dataset must "
+                "give the same rows each time: seed what it draws."
+            )
+
+
 def ask(model: Model, packets: Sequence[Packet], advance: Callable[[Packet], None]) -> list[Response]:
     """The responses to every request of `packets`."""
     responses: list[Response] = []
@@ -136,6 +172,8 @@ def _finish(
     for row in rows:
         by_task[row.task].append(row)
     paths = [write_samples(job.folder, name, of_task) for name, of_task in by_task.items()]
+    if job.config.subset.n is not None:
+        paths.append(write_ids(job.folder, chosen_ids(work.tasks)))
     scores = [aggregate(task, by_task[task.name], bootstrap=job.config.stats.bootstrap) for task in work.tasks]
     results = Results(tasks=tuple(scores), groups=tuple(aggregate_groups(groups, scores)))
     record = RunRecord(

@@ -6,13 +6,14 @@ Semantics: lm-eval 0.4.13, `ConfigurableTask.process_results`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
 
 from hydra_eval.errors import UserError, at_document
 from hydra_eval.filters.base import Pipeline
+from hydra_eval.filters.replies import as_replies
 from hydra_eval.instances import choices_of
 from hydra_eval.metrics.base import ChoiceOutcome, GenerationOutcome, LikelihoodOutcome, Outcome
 from hydra_eval.records import Doc, Instance, RequestKind, Response, SampleRow
@@ -22,27 +23,70 @@ log = logging.getLogger(__name__)
 
 NO_CHOICE = -100
 """Stands for a right answer that is not among the choices; scores 0, as in lm-eval."""
+MADE_UP = "The answer is 0."
+"""A reply to try filters on."""
 
 
 def check_filters(task: Task, instances: Sequence[Instance]) -> None:
-    """A filter for text fails on log-likelihoods: found out on a made-up reply, before hours of inference."""
-    if task.output_type == "generate_until" or task.own_requests is not None:
+    """What a filter or a metric cannot take is found out on made-up replies, before hours of inference."""
+    if task.own_requests is not None:
         return
-    reply: Any = -1.0 if task.output_type == "loglikelihood_rolling" else (-1.0, False)
     requests = len({instance.key.request for instance in instances if instance.key.doc == task.docs[0].index})
     for pipeline in task.filters:
         where = f"{task.source}: filter pipeline '{pipeline.name}'"
-        try:
-            outputs = pipeline([[reply] * task.repeats] * requests, [task.docs[0].row] * requests)
-        except (AttributeError, TypeError) as error:
+        if task.output_type == "generate_until":
+            _check_on_text(task, pipeline, where)
+        else:
+            _check_on_likelihoods(task, pipeline, requests, where)
+
+
+def _check_on_text(task: Task, pipeline: Pipeline, where: str) -> None:
+    """Only for a pipeline of our own filters: what code of the task's own makes of a made-up reply, nobody knows."""
+    if not pipeline.is_ours:
+        return
+    try:
+        (kept,) = pipeline.keep([[MADE_UP] * task.repeats], [task.docs[0].row])
+        pipeline.choose([kept], [task.docs[0].row])
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from error
+    for metric in task.metrics:
+        if metric.takes == "one" and pipeline.leaves_list:
             raise UserError(
-                f"{where}: fails on log-likelihoods, which is what the model gives for {task.output_type}: {error}."
-            ) from error
-        if task.process_results is None and not all(isinstance(output, type(reply)) for output in outputs):
-            raise UserError(
-                f"{where}: must leave one log-likelihood per request for {task.output_type}, but leaves "
-                f"{outputs[:1]!r}. take_first does."
+                f"{where} leaves a list of replies, and metric '{metric.name}' scores one. End it in take_first or "
+                "take_last, or take a metric over several replies (avg@n, maj@n, pass@k)."
             )
+        if metric.takes == "all" and len(as_replies(kept)) < metric.replies:
+            raise UserError(
+                f"{where} leaves {len(as_replies(kept))} replies, and metric '{metric.name}' needs {metric.replies}. "
+                "Leave out the step that chooses, take_first at the end aside."
+            )
+
+
+def _check_on_likelihoods(task: Task, pipeline: Pipeline, requests: int, where: str) -> None:
+    reply: Any = -1.0 if task.output_type == "loglikelihood_rolling" else (-1.0, False)
+    given = f"the model gives log-likelihoods, such as {reply!r}, for {task.output_type}"
+    try:
+        outputs = pipeline([[reply] * task.repeats] * requests, [task.docs[0].row] * requests)
+    except UserError as error:
+        raise UserError(f"{where}: {error} For {task.output_type} the model gives log-likelihoods.") from error
+    except (AttributeError, TypeError) as error:
+        steps = ", ".join(pipeline.step_names)
+        raise UserError(f"{where}: {given}, on which its steps ({steps}) fail: {error}.") from error
+    if task.process_results is None and not all(isinstance(output, type(reply)) for output in outputs):
+        raise UserError(
+            f"{where}: must leave one log-likelihood per request, but leaves {outputs[:1]!r}; {given}. take_first does."
+        )
+
+
+class Likelihood(tuple[Any, ...]):
+    """(log-likelihood, is_greedy), as lm-eval shows it, which also knows the number of tokens that it is summed over."""
+
+    tokens: int
+
+    def __new__(cls, pair: Iterable[Any], tokens: int = 0) -> Likelihood:
+        made = super().__new__(cls, pair)
+        made.tokens = tokens
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +117,40 @@ def score_documents(task: Task, answered: Sequence[Answered]) -> list[SampleRow]
     """
     rows: list[SampleRow] = []
     for pipeline in task.filters:
-        outputs = _filtered(pipeline, task, answered)
-        rows += [_row(task, pipeline.name, *part) for part in zip(answered, outputs, strict=True)]
+        parts = zip(answered, *_filtered(pipeline, task, answered), strict=True)
+        rows += [_row(task, pipeline.name, *part) for part in parts]
     return rows
 
 
-def _filtered(pipeline: Pipeline, task: Task, answered: Sequence[Answered]) -> list[list[Any]]:
-    """The pipeline's outputs, document by document. A pipeline that fails runs again, to find the document."""
+def _filtered(pipeline: Pipeline, task: Task, answered: Sequence[Answered]) -> tuple[list[list[Any]], list[list[Any]]]:
+    """(what the pipeline keeps before it chooses, its outputs), document by document.
+
+    A pipeline that fails runs again, to find the document.
+    """
     resps = [document.resps for document in answered]
     flat = [replies for of_document in resps for replies in of_document]
     docs = [document.doc.row for document, of_document in zip(answered, resps, strict=True) for _ in of_document]
     try:
-        outputs = iter(pipeline(flat, docs))
+        kept = pipeline.keep(flat, docs)
+        outputs = pipeline.choose(kept, docs)
     except Exception:
         for document in answered:
             with at_document(task.name, document.doc.index):
                 pipeline(document.resps, [document.doc.row] * len(document.resps))
         raise
-    return [list(islice(outputs, len(of_document))) for of_document in resps]
+    return _by_document(kept, resps), _by_document(outputs, resps)
 
 
-def _row(task: Task, pipeline: str, answered: Answered, outputs: list[Any]) -> SampleRow:
+def _by_document(outputs: Iterable[Any], resps: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    flow = iter(outputs)
+    return [list(islice(flow, len(of_document))) for of_document in resps]
+
+
+def _row(task: Task, pipeline: str, answered: Answered, kept: list[Any], outputs: list[Any]) -> SampleRow:
     doc = answered.doc
     responses = [response for _, response in answered.pairs]
     with at_document(task.name, doc.index):
-        scores, metric_of = scores_of(task, doc, outputs)
+        scores, metric_of = scores_of(task, doc, outputs, kept)
         target = task.template.target(doc.row)
     return SampleRow(
         task=task.name,
@@ -107,7 +160,7 @@ def _row(task: Task, pipeline: str, answered: Answered, outputs: list[Any]) -> S
         target=target,
         arguments=answered.arguments,
         resps=tuple(tuple(replies) for replies in answered.resps),
-        filtered_resps=tuple(outputs),
+        filtered_resps=tuple(kept if _scores_all(task) else outputs),
         scores=scores,
         metric_of=metric_of,
         shots=tuple(shot.index for shot in answered.shots),
@@ -124,14 +177,19 @@ def as_reply(instance: Instance, response: Response) -> Any:
         return response.text
     if instance.kind is RequestKind.ROLLING:
         return response.logprob
-    return (response.logprob, response.is_greedy)
+    return Likelihood((response.logprob, response.is_greedy), tokens=len(response.token_logprobs))
 
 
-def scores_of(task: Task, doc: Doc, outputs: list[Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """(name → this document's value, name → metric where they differ: a metric may give a mapping of values)."""
+def scores_of(
+    task: Task, doc: Doc, outputs: list[Any], kept: Sequence[Any] = ()
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """(name → this document's value, name → metric where they differ: a metric may give a mapping of values).
+
+    `kept` is what the pipeline had before it chose, for metrics over several replies; default: the outputs.
+    """
     if task.process_results is not None:
         return _own_scores(task.process_results(doc.row, outputs), task.source), {}
-    seen = outcome(task, doc, outputs)
+    seen = outcome(task, doc, outputs, kept)
     scores: dict[str, Any] = {}
     metric_of: dict[str, str] = {}
     for metric in task.metrics:
@@ -151,17 +209,21 @@ def _own_scores(given: Any, source: str) -> dict[str, Any]:
     return dict(given)
 
 
-def outcome(task: Task, doc: Doc, outputs: list[Any]) -> Outcome:
+def _scores_all(task: Task) -> bool:
+    return any(metric.takes == "all" for metric in task.metrics)
+
+
+def outcome(task: Task, doc: Doc, outputs: list[Any], kept: Sequence[Any] = ()) -> Outcome:
     """The document's filtered replies beside what was right."""
     if task.output_type == "multiple_choice":
         return _choice_outcome(task, doc, outputs)
-    target = task.template.target(doc.row)
     if task.output_type == "generate_until":
-        return _generation_outcome(task, doc, outputs[0], target)
+        return _generation_outcome(task, doc, outputs[0], as_replies((kept or outputs)[0]))
+    target = task.template.target(doc.row)
     if task.output_type == "loglikelihood_rolling":
         return LikelihoodOutcome(text=target, logprob=outputs[0])
     logprob, is_greedy = outputs[0]
-    return LikelihoodOutcome(text=target, logprob=logprob, is_greedy=is_greedy)
+    return LikelihoodOutcome(text=target, logprob=logprob, is_greedy=is_greedy, doc=doc.row)
 
 
 def _choice_outcome(task: Task, doc: Doc, outputs: list[Any]) -> ChoiceOutcome:
@@ -175,6 +237,7 @@ def _choice_outcome(task: Task, doc: Doc, outputs: list[Any]) -> ChoiceOutcome:
         logprobs=logprobs[:count],
         is_greedy=[is_greedy for _, is_greedy in outputs[:count]],
         unconditional=logprobs[count:] if task.wants_unconditional else None,
+        doc=doc.row,
     )
 
 
@@ -196,14 +259,18 @@ def _gold_index(gold: Any, choices: Sequence[str], doc: Doc) -> int:
     return int(gold)
 
 
-def _generation_outcome(task: Task, doc: Doc, result: Any, target: Any) -> GenerationOutcome:
+def _generation_outcome(task: Task, doc: Doc, result: Any, replies: list[Any]) -> GenerationOutcome:
+    target = task.template.target(doc.row)
+    like = replies[0] if _scores_all(task) else result
     if task.template.choices is not None:
         target = _choice(choices_of(task, doc), target)
     elif task.multiple_target:
         target = list(target) if isinstance(target, list) else [target]
-    elif not isinstance(result, list) and type(target) is not type(result):
-        target = type(result)(target)
-    return GenerationOutcome(prediction=result, gold=target, multiple_target=task.multiple_target)
+    elif not isinstance(like, list) and type(target) is not type(like):
+        target = type(like)(target)
+    return GenerationOutcome(
+        prediction=result, gold=target, multiple_target=task.multiple_target, replies=tuple(replies)
+    )
 
 
 def _choice(choices: Sequence[str], index: Any) -> str:

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 Advance: TypeAlias = Callable[[Packet], None]
 WIDEST = 1_000
+A_FEW = 4
 ARROWS = {True: "↑", False: "↓", None: ""}
 
 
@@ -49,6 +50,14 @@ class Screen:
                 self.say(f"{task.name}: {replaced} examples were the document itself; others stand in their place.")
         processes = "1 process" if world == 1 else f"{world} processes"
         self.say(f"{work.requests} requests in {len(work.packets)} packets on {processes}.")
+
+    @contextmanager
+    def counting(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        """A bar over `total` things, where they are more than a few; moved on one by one."""
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self._notices, disable=not self._shown or total <= A_FEW) as bar:
+            bar_id = bar.add_task(what, total=total)
+            yield lambda: bar.advance(bar_id)
 
     @contextmanager
     def progress(self, packets: Sequence[Packet]) -> Iterator[Advance]:

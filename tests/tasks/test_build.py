@@ -154,9 +154,12 @@ def test_a_generation_seed_of_zero_counts(tmp_path: Path) -> None:
     assert task.generation is not None and task.generation.seed == 0
 
 
+SAMPLED = {"generation_kwargs": {"until": ["x"], "do_sample": True, "temperature": 0.7}}
+
+
 @pytest.mark.parametrize(("own", "n", "repeats"), [(1, None, 1), (3, None, 3), (3, 2, 2)])
 def test_replies_per_request(tmp_path: Path, own: int, n: int | None, repeats: int) -> None:
-    write_task(tmp_path, {**GENERATE, "repeats": own})
+    write_task(tmp_path, {**GENERATE, **SAMPLED, "repeats": own})
     assert built(tmp_path, generation=GenerationOverrides(n=n))[0].repeats == repeats
 
 
@@ -166,12 +169,65 @@ def test_several_replies_are_not_asked_where_nothing_is_generated(tmp_path: Path
 
 
 @pytest.mark.parametrize(("sampled", "warned"), [(True, False), (False, True), (None, True)])
-def test_several_greedy_replies_are_warned_of(
+def test_a_task_that_asks_for_several_greedy_replies_is_warned_of(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, sampled: bool | None, warned: bool
 ) -> None:
-    write_task(tmp_path, {**GENERATE, "generation_kwargs": {"until": ["x"]}})
-    built(tmp_path, generation=GenerationOverrides(n=4, temperature=0.7 if sampled else None, do_sample=sampled))
+    write_task(tmp_path, {**GENERATE, "generation_kwargs": {"until": ["x"]}, "repeats": 4})
+    built(tmp_path, generation=GenerationOverrides(temperature=0.7 if sampled else None, do_sample=sampled))
     assert any("4 replies" in message and "greedy" in message for message in caplog.messages) is warned
+
+
+@pytest.mark.parametrize(
+    "run",
+    [{"generation": GenerationOverrides(n=4)}, {"metrics": {"pass@k": {"k": 2}}}],
+    ids=["generation_n", "metric"],
+)
+def test_a_command_line_that_asks_for_several_greedy_replies_is_refused(tmp_path: Path, run: dict[str, Any]) -> None:
+    write_task(tmp_path, GENERATE)
+    with pytest.raises(UserError, match=r"greedy decoding gives only one. Add generation.do_sample=true"):
+        built(tmp_path, **run)
+
+
+@pytest.mark.parametrize(
+    ("options", "own", "repeats"),
+    [({"k": 2, "n": 5}, 1, 5), ({"k": 3}, 1, 3), ({"k": 2}, 6, 6)],
+    ids=["n", "k", "task"],
+)
+def test_a_metric_over_several_replies_asks_for_them(
+    tmp_path: Path, options: dict[str, int], own: int, repeats: int
+) -> None:
+    write_task(tmp_path, {**GENERATE, **SAMPLED, "repeats": own})
+    assert built(tmp_path, metrics={"pass@k": options})[0].repeats == repeats
+
+
+def test_fewer_replies_than_a_metric_needs(tmp_path: Path) -> None:
+    write_task(tmp_path, {**GENERATE, **SAMPLED})
+    with pytest.raises(UserError, match=r"metric 'pass@k:k=2&n=5' needs 5 replies, but generation.n=3"):
+        built(tmp_path, metrics={"pass@k": {"k": 2, "n": 5}}, generation=GenerationOverrides(n=3))
+
+
+@pytest.mark.parametrize("key", ["grammar", "generation_grammar", "response_format"])
+@pytest.mark.parametrize("place", ["task", "run"])
+def test_constraints_on_what_is_generated_are_refused_by_name(tmp_path: Path, key: str, place: str) -> None:
+    own = {"generation_kwargs": {"until": ["x"], key: "json"}} if place == "task" else {}
+    write_task(tmp_path, {**GENERATE, **own})
+    with pytest.raises(UserError, match=rf"{key}: generation constrained by a grammar"):
+        built(tmp_path, generation=GenerationOverrides(extra={key: "json"} if place == "run" else {}))
+
+
+def test_several_dialogue_turns_are_refused_by_name(tmp_path: Path) -> None:
+    write_task(tmp_path, {**GENERATE, "turns": ["Hello", "And now?"]})
+    with pytest.raises(UserError, match="'turns': dialogues in which the model answers several times"):
+        built(tmp_path)
+
+
+def test_metric_parameters_come_from_the_name_and_are_checked_before_the_data_is_read(tmp_path: Path) -> None:
+    write_task(tmp_path, {**GENERATE, **SAMPLED, "metric_list": [{"metric": "pass@k"}]})
+    tasks = built(tmp_path, "toy@k=1@n=4", "toy@k=2@n=4")
+    assert [[metric.name for metric in task.metrics] for task in tasks] == [["pass@k:k=1&n=4"], ["pass@k:k=2&n=4"]]
+    (tmp_path / "test.jsonl").unlink()
+    with pytest.raises(UserError, match=r"metric 'pass@k' needs the option 'k'"):
+        built(tmp_path, "toy")
 
 
 def test_the_runs_filters_and_metrics_replace_the_tasks(tmp_path: Path) -> None:

@@ -129,11 +129,12 @@ def _scored(task: Task, doc: Doc, instances: Sequence[Instance], answer: str) ->
     with at_document(task.name, doc.index):
         for pipeline in task.filters:
             outputs: list[Any] = [[reply] * task.repeats for reply in replies]
+            kept = pipeline.keep(outputs, [doc.row] * len(outputs))
             lines = [f"   {'reply':<24} {_short(outputs)}"]
             for place, step in enumerate(pipeline.steps):
                 outputs = step(outputs, [doc.row] * len(outputs))
                 lines.append(f"{place + 1:>2} {pipeline.step_names[place]:<24} {_short(outputs)}")
-            scores, _ = scores_of(task, doc, outputs)
+            scores, _ = scores_of(task, doc, outputs, kept)
             lines += [f"   {name:<24} {value!r}" for name, value in scores.items()]
             yield f"filter {pipeline.name}", "\n".join(lines)
 

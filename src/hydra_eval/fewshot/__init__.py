@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hydra_eval.errors import UserError, lookup
+from hydra_eval.fewshot.lighteval import class_by_answer, pick_as_lighteval
 from hydra_eval.fewshot.lm_eval import pick_as_task_says
 from hydra_eval.fewshot.native import pick_first_n, pick_random
 from hydra_eval.fewshot.picks import Picks, Strategy, others
@@ -22,8 +23,10 @@ def pick_shots(task: Task) -> Picks:
     """
     plan = task.shots
     pick = lookup(STRATEGIES, plan.strategy, kind="few-shot strategy", where="fewshot.strategy")
-    if plan.n == 0:
+    if plan.n == 0 or plan.drawn_by_task:
         return Picks(shots=tuple(() for _ in task.all_docs))
+    if plan.compat == "lighteval" and plan.strategy == "task":
+        return pick_as_lighteval(task.base_name, plan, task.all_docs, class_by_answer(task.shot_template))
     if len(plan.pool) < plan.n:
         raise UserError(
             f"{task.source}: {plan.n} examples are asked for, but the pool ('{plan.pool_split or 'samples'}') has "

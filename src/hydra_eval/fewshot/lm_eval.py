@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import islice
 
 from hydra_eval.errors import lookup
-from hydra_eval.fewshot.native import pick_first_n
 from hydra_eval.fewshot.picks import Picks, Strategy, generator, leaks, others
 from hydra_eval.records import Doc
 from hydra_eval.tasks.task import ShotPlan
@@ -29,7 +29,7 @@ def pick_default(task: str, plan: ShotPlan, docs: Sequence[Doc]) -> Picks:
     shots, replaced = [], 0
     for doc in docs:
         drawn = _drawn(shared, plan, doc)
-        clean = [shot for shot in drawn if not leaks(shot, doc)]
+        clean = [shot for shot in drawn if plan.on_leak == "allow" or not leaks(shot, doc)]
         if len(clean) < plan.n:
             replaced += len(drawn) - len(clean)
             clean = _completed(drawn, plan, doc, generator(plan.seed, task, doc.index))
@@ -62,4 +62,18 @@ def _completed(drawn: Sequence[Doc], plan: ShotPlan, doc: Doc, own: random.Rando
     return [next(substitutes) if leaks(shot, doc) else shot for shot in drawn]
 
 
-SAMPLERS: dict[str, Strategy] = {"default": pick_default, "first_n": pick_first_n}
+def pick_first(task: str, plan: ShotPlan, docs: Sequence[Doc]) -> Picks:
+    """lm-eval's `first_n` sampler: the first n rows of the pool, without the document where lm-eval takes it out."""
+    shots, replaced = [], 0
+    for doc in docs:
+        rows = (shot for shot in plan.pool if not (plan.excludes_doc and shot.row == doc.row))
+        first = list(islice(rows, plan.n))
+        leaking = 0 if plan.on_leak == "allow" else sum(leaks(shot, doc) for shot in first)
+        if leaking or len(first) < plan.n:
+            first = others(plan.pool, doc, plan.n)[: plan.n]
+        replaced += leaking
+        shots.append(tuple(first))
+    return Picks(shots=tuple(shots), replaced=replaced)
+
+
+SAMPLERS: dict[str, Strategy] = {"default": pick_default, "first_n": pick_first}

@@ -11,7 +11,10 @@ from hydra_eval.errors import UserError, did_you_mean, known_names, lookup
 from hydra_eval.filters import FILTERS
 from hydra_eval.filters.base import Filter, Pipeline
 from hydra_eval.filters.custom import from_apply
+from hydra_eval.lm_eval_compat import registered
 
+REFUSED = {"decontaminate": "is not supported: in lm-eval it is a stub that does nothing. Leave the step out"}
+"""Filter that lm-eval's code knows → why it is refused."""
 DEFAULT_SPEC: Mapping[str, Sequence[str]] = {"none": ["take_first"]}
 
 
@@ -47,7 +50,19 @@ def _pipeline(name: str, steps: Any, *, where: str) -> Pipeline:
     here = f"{where}: filter pipeline '{name}'"
     if not isinstance(steps, list | tuple):
         raise UserError(f"{here}: its steps must be a list such as [take_first], not {steps!r}.")
-    return Pipeline(name, tuple(_step(step, here) for step in steps))
+    functions = tuple(_step(step, here) for step in steps)
+    names = tuple(map(_step_name, steps))
+    return Pipeline(name, functions, names, is_ours=all(map(_is_ours, steps)))
+
+
+def _step_name(step: Any) -> str:
+    function = step["function"] if isinstance(step, Mapping) else step
+    return function if isinstance(function, str) else getattr(function, "__name__", repr(function))
+
+
+def _is_ours(step: Any) -> bool:
+    function = step["function"] if isinstance(step, Mapping) else step
+    return isinstance(function, str) and function in FILTERS and function != "custom"
 
 
 def _step(step: Any, here: str) -> Filter:
@@ -59,6 +74,10 @@ def _step(step: Any, here: str) -> Filter:
         return _own_filter(function, options, here)
     if not isinstance(function, str):
         raise UserError(f"{here}: function must be a filter's name or !function, not {function!r}.")
+    if function in REFUSED:
+        raise UserError(f"{here}: the filter '{function}' {REFUSED[function]}.")
+    if function not in FILTERS and (registered_class := registered("filter", function)) is not None:
+        return _own_filter(registered_class, options, here)
     factory = lookup(FILTERS, function, kind="filter", where=here)
     made: Filter = _make(factory, options, f"{here}: filter '{function}'")
     return made

@@ -16,6 +16,8 @@ from hydra_eval.patterns import compile_pattern, compile_patterns
 FINAL_NUMBER = r"#### (-?[0-9.,]+)"
 """Default pattern, as in lm-eval: the number after the four hashes of grade-school maths."""
 NOT_FOUND = "[invalid]"
+NO_TAGS = ["invalid"]
+"""What `regex_pos` leaves of a reply without tags."""
 
 TAGGED_TOKEN = re.compile(r"\('[^']*', '([^']*)'\)")
 """One `('token', 'TAG')` of a printed list; the group is the tag."""
@@ -46,7 +48,7 @@ def regex_pos(*, fallback: Any = None) -> Filter:
 
     def extract(reply: Any) -> Any:
         tags = TAGGED_TOKEN.findall(reply) if isinstance(reply, str) else [tag for _, tag in reply]
-        return tags or (["invalid"] if fallback is None else fallback)
+        return tags or (list(NO_TAGS) if fallback is None else fallback)
 
     return each_reply(extract)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from hydra_eval.errors import UserError
 from hydra_eval.filters.base import Filter
 
 
@@ -22,3 +23,14 @@ def each_reply(change: Callable[[Any], Any]) -> Filter:
         ]
 
     return step
+
+
+def each_text(name: str, change: Callable[[str], Any]) -> Filter:
+    """`each_reply` for the filter `name`, which is for text alone."""
+
+    def checked(reply: Any) -> Any:
+        if not isinstance(reply, str):
+            raise UserError(f"filter '{name}' takes text, but was given {reply!r}.")
+        return change(reply)
+
+    return each_reply(checked)

@@ -20,6 +20,24 @@ def take_first() -> Filter:
     return step
 
 
+def take_last() -> Filter:
+    """Keep the last reply, as a value; a value chosen before stays as it is."""
+
+    def step(resps: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
+        return [as_replies(entry)[-1] for entry in resps]
+
+    return step
+
+
+def keep_all() -> Filter:
+    """Keep every reply, as a list: for metrics over several."""
+
+    def step(resps: Sequence[Any], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
+        return [as_replies(entry) for entry in resps]
+
+    return step
+
+
 def take_first_k(*, k: int) -> Filter:
     """Keep the first `k` replies; fewer than that is an error."""
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hydra_eval.errors import UserError
 from hydra_eval.filters.base import Filter
-from hydra_eval.filters.replies import each_reply
+from hydra_eval.filters.replies import each_reply, each_text
 
 ENTITY_WORDS = {
     "PER": ("per", "person", "persons", "people"),
@@ -25,15 +25,15 @@ ENTITIES = re.compile(r"\b(PER|LOC|ORG|DATE):\s*([^$]+)")
 
 def remove_whitespace() -> Filter:
     """Strip both ends."""
-    return each_reply(lambda reply: reply.strip())
+    return each_text("remove_whitespace", str.strip)
 
 
 def lowercase() -> Filter:
-    return each_reply(lambda reply: reply.lower())
+    return each_text("lowercase", str.lower)
 
 
 def uppercase() -> Filter:
-    return each_reply(lambda reply: reply.upper())
+    return each_text("uppercase", str.upper)
 
 
 def map_values(*, mapping_dict: Mapping[Any, Any] | None = None, default_value: Any = None) -> Filter:
@@ -46,7 +46,7 @@ def map_values(*, mapping_dict: Mapping[Any, Any] | None = None, default_value: 
 
 def format_span() -> Filter:
     """Rewrite a list of named entities as `per: name $ loc: name`, one entry each, without those called `none`."""
-    return each_reply(_entities)
+    return each_text("format_span", _entities)
 
 
 def _entities(reply: str) -> str:

@@ -18,6 +18,8 @@ class ChoiceOutcome:
     is_greedy: Sequence[bool]
     unconditional: Sequence[float] | None = None
     """Log-likelihood of each choice after an empty context, where a metric asked for it."""
+    doc: Mapping[str, Any] = field(default_factory=dict)
+    """The document's row, for metrics over groups of documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,8 @@ class LikelihoodOutcome:
     """What was scored."""
     logprob: float
     is_greedy: bool | None = None
+    doc: Mapping[str, Any] = field(default_factory=dict)
+    """The document's row, for metrics over groups of documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,8 @@ class GenerationOutcome:
     gold: Any
     """A string, or a list of them where the task has several targets."""
     multiple_target: bool = False
+    replies: Sequence[Any] = ()
+    """Every filtered reply, for metrics over several; the prediction is the one that the pipeline chose of them."""
 
 
 Outcome: TypeAlias = ChoiceOutcome | LikelihoodOutcome | GenerationOutcome
@@ -52,7 +58,7 @@ class Aggregation:
     name: str
     combine: Callable[[Sequence[Any]], Any]
     stderr: str = "none"
-    """`mean` (closed form), `bootstrap`, or `none`."""
+    """`mean` (closed form), `bootstrap`, `groups` (the mean's over groups of documents), or `none`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +81,7 @@ class BoundMetric:
     aggregation: Aggregation
     higher_is_better: bool | None
     options: Mapping[str, Any] = field(default_factory=dict)
+    takes: str = "any"
+    """How many replies it scores: `one`, `all`, or `any`: own code may know what to do with a list."""
+    replies: int = 1
+    """How many replies it needs."""

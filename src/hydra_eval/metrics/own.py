@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from hydra_eval.errors import UserError
 from hydra_eval.metrics.base import GenerationOutcome, Score
@@ -13,19 +16,32 @@ from hydra_eval.metrics.text import list_golds
 CALLED_WITH = frozenset({"references", "predictions"})
 
 
-def own_metric(function: Callable[..., Any], options: Mapping[str, Any], *, where: str) -> Score:
+def own_metric(
+    function: Callable[..., Any],
+    options: Mapping[str, Any],
+    *,
+    where: str,
+    best: Callable[[Sequence[Any]], Any] = max,
+) -> Score:
     """A score that calls `function(references=[gold], predictions=[reply], **options)`.
 
     A function that does not take those is called with one list, `function([gold, reply])`; its signature decides.
-    Of several targets each is tried, and the value is 1.0 if any gives something but 0. A mapping as value stands
-    for several metrics: each of its keys is the name of one.
+    Of several targets each is tried, and the `best` value counts (lm-eval makes 1.0 of everything but 0); a function
+    whose value is no number is called once, with all targets in place of the gold. A mapping as value stands for
+    several metrics: each of its keys is the name of one.
     """
     call = _calling(function, options, where)
 
     def score(outcome: GenerationOutcome) -> Any:
         if not outcome.multiple_target:
             return call(outcome.gold, outcome.prediction)
-        return _any_right([call(gold, outcome.prediction) for gold in list_golds(outcome)])
+        golds = list_golds(outcome)
+        values = [call(gold, outcome.prediction) for gold in golds]
+        if values and all(isinstance(value, Mapping) for value in values):
+            return {name: best([value[name] for value in values]) for name in values[0]}
+        if all(isinstance(value, Real | np.bool_) for value in values):
+            return best(values) if values else 0.0
+        return call(golds, outcome.prediction)
 
     return score
 
@@ -65,9 +81,3 @@ def _binds(signature: inspect.Signature, *args: Any, **kwargs: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _any_right(values: Sequence[Any]) -> Any:
-    if values and isinstance(values[0], Mapping):
-        return {name: _any_right([value[name] for value in values]) for name in values[0]}
-    return 1.0 if any(values) else 0.0

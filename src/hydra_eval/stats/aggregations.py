@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,8 +57,37 @@ def f1(values: Sequence[tuple[Any, Any]]) -> float:
         return float(f1_score(golds, predicted, zero_division=0.0))
     except ValueError as error:
         raise UserError(
-            f"aggregation 'f1' is for the classes 0 and 1: {error} For other classes name your own (!function)."
+            f"aggregation 'f1' is for the classes 0 and 1: {error} For other classes take f1_macro, f1_micro, "
+            "f1_weighted or f1_max, or an own one (!function)."
         ) from error
+
+
+def f1_macro(values: Sequence[tuple[Any, Any]]) -> float:
+    """Mean of the classes' F1; values are (gold, predicted)."""
+    return float(_f1_scores(values, "macro"))
+
+
+def f1_micro(values: Sequence[tuple[Any, Any]]) -> float:
+    """F1 over all decisions, whatever their class; values are (gold, predicted)."""
+    return float(_f1_scores(values, "micro"))
+
+
+def f1_weighted(values: Sequence[tuple[Any, Any]]) -> float:
+    """Mean of the classes' F1, weighted by how often each is right; values are (gold, predicted)."""
+    return float(_f1_scores(values, "weighted"))
+
+
+def f1_max(values: Sequence[tuple[Any, Any]]) -> float:
+    """F1 of the class that does best; values are (gold, predicted)."""
+    return float(np.max(_f1_scores(values, None)))
+
+
+def balanced_acc(values: Sequence[tuple[Any, Any]]) -> float:
+    """Mean of the classes' recall; values are (gold, predicted)."""
+    from sklearn.metrics import balanced_accuracy_score
+
+    golds, predicted = zip(*values, strict=True)
+    return float(balanced_accuracy_score(golds, predicted))
 
 
 def matthews_corrcoef(values: Sequence[tuple[Any, Any]]) -> float:
@@ -82,6 +111,27 @@ def gold_loglikelihood(values: Sequence[tuple[Any, Sequence[float]]]) -> float:
     return float(np.mean([_gold_logprob(gold, logprobs) for gold, logprobs in values]))
 
 
+def acc_all(values: Sequence[tuple[Any, Any]]) -> float:
+    """Share of groups whose documents are all right; values are (right, group), or lm-eval's (predicted, document)."""
+    return mean(groups_right(values))  # type: ignore[no-any-return]
+
+
+def groups_right(values: Sequence[tuple[Any, Any]], *, by_question: bool = False) -> list[int]:
+    """1 for every group whose documents are all right, in order of appearance.
+
+    lm-eval's form holds the document, whose group is (paragraph, question), or with `by_question` the question alone:
+    the error of `acc_all` is told from those.
+    """
+    right: dict[Any, int] = {}
+    for answer, group in values:
+        if isinstance(group, Mapping):
+            answer = (group["label"] == 1) == answer
+            question = group["idx"]["question"]
+            group = question if by_question else (group["idx"]["paragraph"], question)
+        right[group] = min(right.get(group, 1), int(bool(answer)))
+    return list(right.values())
+
+
 def bypass(values: Sequence[Any]) -> int:
     return BYPASSED
 
@@ -89,6 +139,13 @@ def bypass(values: Sequence[Any]) -> int:
 def exponential(value: float) -> float:
     """`math.exp` that gives infinity where it would overflow."""
     return math.exp(value) if value < math.log(np.finfo(float).max) else math.inf
+
+
+def _f1_scores(values: Sequence[tuple[Any, Any]], average: str | None) -> Any:
+    from sklearn.metrics import f1_score
+
+    golds, predicted = zip(*values, strict=True)
+    return f1_score(golds, predicted, average=average, zero_division=0.0)
 
 
 def _per_unit(values: Sequence[tuple[float, float]]) -> float:

@@ -14,10 +14,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hydra_eval.stats.corpus import sentence_counts
+
 Draws: TypeAlias = NDArray[np.intp]
 """Resamples × documents: indices into the values."""
 Replicates: TypeAlias = NDArray[np.float64]
 """One number per resample."""
+Table: TypeAlias = NDArray[np.float64]
+"""Resamples × right class × predicted class: how many documents."""
 Statistic: TypeAlias = Callable[[Draws], Replicates]
 
 CHUNK = 1000
@@ -107,9 +111,48 @@ def fast_f1(values: Sequence[tuple[Any, Any]]) -> Statistic | None:
     return statistic
 
 
+def fast_classes(average: Callable[[Table], Replicates]) -> Callable[[Sequence[tuple[Any, Any]]], Statistic]:
+    """For averages over classes that follow from the confusion table alone."""
+
+    def prepared(values: Sequence[tuple[Any, Any]]) -> Statistic:
+        counts = confusion_counts(values, class_codes(values))
+        return lambda draws: average(counts(draws).astype(float))
+
+    return prepared
+
+
+def f1_macro(table: Table) -> Replicates:
+    present = table.sum(axis=2) + table.sum(axis=1) > 0
+    return share(class_f1(table).sum(axis=1), present.sum(axis=1))
+
+
+def f1_weighted(table: Table) -> Replicates:
+    golds = table.sum(axis=2)
+    return share((class_f1(table) * golds).sum(axis=1), golds.sum(axis=1))
+
+
+def f1_micro(table: Table) -> Replicates:
+    return share(np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2)))
+
+
+def f1_max(table: Table) -> Replicates:
+    best: Replicates = class_f1(table).max(axis=1)
+    return best
+
+
+def balanced_acc(table: Table) -> Replicates:
+    golds = table.sum(axis=2)
+    recall = share(np.diagonal(table, axis1=1, axis2=2), golds)
+    return share(recall.sum(axis=1), (golds > 0).sum(axis=1))
+
+
+def class_f1(table: Table) -> NDArray[np.float64]:
+    """Resamples × classes."""
+    return share(2.0 * np.diagonal(table, axis1=1, axis2=2), table.sum(axis=2) + table.sum(axis=1))
+
+
 def fast_matthews(values: Sequence[tuple[Any, Any]]) -> Statistic:
-    labels = dict.fromkeys(label for pair in values for label in pair)
-    counts = confusion_counts(values, {label: code for code, label in enumerate(labels)})
+    counts = confusion_counts(values, class_codes(values))
 
     def statistic(draws: Draws) -> Replicates:
         table = counts(draws).astype(float)
@@ -120,6 +163,24 @@ def fast_matthews(values: Sequence[tuple[Any, Any]]) -> Statistic:
         return share(covariance, np.sqrt(spread))
 
     return statistic
+
+
+def fast_corpus(name: str) -> Callable[[Sequence[Any]], Statistic | None]:
+    """For sacrebleu's metrics: every document is compared with its references once, not once per resample."""
+
+    def prepared(values: Sequence[Any]) -> Statistic | None:
+        found = sentence_counts(name, values)
+        if found is None:
+            return None
+        counts, score = found
+        return lambda draws: np.array([score(counts[draw].sum(axis=0)) for draw in draws])
+
+    return prepared
+
+
+def class_codes(values: Sequence[tuple[Any, Any]]) -> dict[Any, int]:
+    labels = dict.fromkeys(label for pair in values for label in pair)
+    return {label: code for code, label in enumerate(labels)}
 
 
 def confusion_counts(values: Sequence[tuple[Any, Any]], codes: dict[Any, int]) -> Callable[[Draws], NDArray[np.int64]]:
@@ -138,7 +199,7 @@ def confusion_counts(values: Sequence[tuple[Any, Any]], codes: dict[Any, int]) -
 
 def share(part: NDArray[Any], whole: NDArray[Any]) -> Replicates:
     """`part / whole`, and 0 where `whole` is 0, as scikit-learn has it."""
-    quotient: Replicates = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    quotient: Replicates = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
     return quotient
 
 
@@ -148,5 +209,11 @@ FAST: dict[str, Callable[[Sequence[Any]], Statistic | None]] = {
     "nanmean": fast_nanmean,
     "f1": fast_f1,
     "matthews_corrcoef": fast_matthews,
+    "f1_macro": fast_classes(f1_macro),
+    "f1_micro": fast_classes(f1_micro),
+    "f1_weighted": fast_classes(f1_weighted),
+    "f1_max": fast_classes(f1_max),
+    "balanced_acc": fast_classes(balanced_acc),
+    **{name: fast_corpus(name) for name in ("bleu", "chrf", "chrf++", "ter")},
 }
 """Aggregation → its vectorised form over resamples."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hydra_eval.metrics.base import Aggregation
-from hydra_eval.stats.aggregations import mean
+from hydra_eval.stats.aggregations import groups_right, mean
 from hydra_eval.stats.bootstrap import bootstrap_stderr, resampled
 
 CORPUS_METRICS = ("bleu", "chrf", "chrf++", "ter")
@@ -24,6 +24,9 @@ def stderr(aggregation: Aggregation, metric_name: str, values: Sequence[Any], *,
         return None
     if aggregation.stderr == "mean":
         return mean_stderr(values)
+    if aggregation.stderr == "groups":
+        groups = groups_right(values, by_question=True)
+        return mean_stderr(groups) if len(groups) > 1 else None
     if aggregation.stderr == "bootstrap" and bootstrap > 0:
         resamples = min(bootstrap, CORPUS_RESAMPLES) if metric_name in CORPUS_METRICS else bootstrap
         statistic = resampled(aggregation.name, aggregation.combine, values)

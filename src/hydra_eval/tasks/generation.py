@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 LENGTH_KEYS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """Names for the longest reply in tokens; the first one given counts."""
 DEFAULT_LENGTH = 256
+CONSTRAINTS = ("grammar", "generation_grammar", "response_format")
+"""Keys that other backends take as a shape which the reply must have; refused, because nothing here would heed them."""
 OWN_KEYS = {*LENGTH_KEYS, "until", "do_sample", "temperature", "top_p", "top_k"}
 
 
@@ -29,6 +31,8 @@ def merged_kwargs(task: TaskConfig, overrides: GenerationOverrides) -> dict[str,
     else:
         kwargs = dict(task.generation_kwargs)
     kwargs.setdefault("until", [task.fewshot_delimiter])
+    _refuse_constraints(kwargs, f"{task.file}: generation_kwargs")
+    _refuse_constraints(overrides.extra, "generation.extra")
     if "temperature" in kwargs:
         kwargs["temperature"] = _temperature(kwargs["temperature"], task.file)
     merged = kwargs | _given(overrides, kwargs)
@@ -76,6 +80,14 @@ def generation(kwargs: Mapping[str, Any], *, seed: int, where: str) -> Generatio
         seed=seed,
         extra={key: value for key, value in kwargs.items() if key not in OWN_KEYS},
     )
+
+
+def _refuse_constraints(kwargs: Mapping[str, Any], where: str) -> None:
+    for key in CONSTRAINTS:
+        if kwargs.get(key) is not None:
+            raise UserError(
+                f"{where}.{key}: generation constrained by a grammar or a format is not supported; leave it out."
+            )
 
 
 def stop_strings(value: Any, *, where: str) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_config import TaskConfig
+from hydra_eval.data.documents import Documents, as_splits, numbered
+from hydra_eval.data.task_data import TaskData
 from hydra_eval.errors import UserError, did_you_mean
 from hydra_eval.records import Doc
 from hydra_eval.tasks.cells import Cell
-from hydra_eval.tasks.docs import rows_of
 from hydra_eval.tasks.hooks import hook
 from hydra_eval.tasks.shots import pool_split
 from hydra_eval.tasks.task import ShotPlan
@@ -45,26 +46,42 @@ def shot_config_of(task: TaskConfig) -> dict[str, Any]:
     return given
 
 
-def shot_plan(
-    cell: Cell, task: TaskConfig, config: RunConfig, shot_config: Mapping[str, Any], splits: Mapping[str, Any]
-) -> ShotPlan:
+def pool_splits(task: TaskConfig, config: RunConfig, shot_config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The splits that examples come from; none where the task file has samples of its own."""
     own_split = shot_config.get("split", task.fewshot_split)
-    samples = None if own_split or config.fewshot.split else shot_config.get("samples")
-    split = None if samples is not None else pool_split(task, own_split=own_split, override=config.fewshot.split)
-    rows: Sequence[Mapping[str, Any]] = ()
-    if cell.shots and split is not None:
-        process = hook(shot_config.get("process_docs", task.process_docs), f"{task.file}: fewshot_config.process_docs")
-        rows = rows_of(splits, split, task, process)
-    elif cell.shots:
-        rows = _samples(samples, f"{task.file}: fewshot_config.samples")
+    if not own_split and not config.fewshot.split and shot_config.get("samples") is not None:
+        return ()
+    return as_splits(pool_split(task, own_split=own_split, override=config.fewshot.split))
+
+
+def shot_pool(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskData) -> Documents:
+    """All rows that the cell's examples may be."""
+    shot_config = shot_config_of(task)
+    splits = pool_splits(task, config, shot_config)
+    if not cell.shots:
+        return Documents(docs=(), splits=())
+    if not splits:
+        rows = _samples(shot_config.get("samples"), f"{task.file}: fewshot_config.samples")
+        docs = tuple(Doc(task=cell.name, split="samples", index=index, row=row) for index, row in enumerate(rows))
+        return Documents(docs=docs, splits=())
+    process = hook(shot_config.get("process_docs", task.process_docs), f"{task.file}: fewshot_config.process_docs")
+    found = [data.shelf.rows(data.source, split, process, purpose="examples") for split in splits]
+    return Documents(docs=numbered(cell.name, found), splits=tuple(split.facts for split in found))
+
+
+def shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, pool: Documents) -> ShotPlan:
+    shot_config = shot_config_of(task)
+    chosen = config.fewshot.split or shot_config.get("split", task.fewshot_split)
     return ShotPlan(
         strategy=config.fewshot.strategy,
         n=cell.shots,
         seed=config.seed if config.fewshot.seed is None else config.fewshot.seed,
-        pool=tuple(Doc(task=cell.name, split=split or "samples", index=i, row=row) for i, row in enumerate(rows)),
-        pool_split=split,
+        pool=pool.docs,
+        pool_split="+".join(pool_splits(task, config, shot_config)) or None,
         sampler=shot_config.get("sampler", "default"),
-        excludes_doc=(config.fewshot.split or own_split) == task.test_split,
+        excludes_doc=as_splits(chosen) == as_splits(task.test_split),
+        compat=config.fewshot.compat or "lm_eval",
+        on_leak=config.fewshot.on_leak,
     )
 
 

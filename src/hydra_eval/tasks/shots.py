@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 from hydra_eval.config.schema import FewshotConfig
 from hydra_eval.config.task_config import TaskConfig
@@ -40,8 +41,8 @@ def refuse_two_counts(overrides: Sequence[str]) -> None:
         )
 
 
-def pool_split(task: TaskConfig, *, own_split: str | None, override: str | None) -> str | None:
-    """The split that examples come from: the run's choice, the task's, else training, validation, test."""
+def pool_split(task: TaskConfig, *, own_split: Any, override: str | None) -> Any:
+    """The split, or list of splits, that examples come from: the run's choice, the task's, else training, …, test."""
     return override or own_split or task.training_split or task.validation_split or task.test_split
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from hydra_eval.data.facts import DataFacts, fingerprint
 from hydra_eval.filters.base import Pipeline
 from hydra_eval.metrics.base import BoundMetric
 from hydra_eval.records import Doc, Generation, Request
@@ -45,6 +46,12 @@ class ShotPlan:
     """The task's own choice (lm-eval's name), followed by the strategy `task`."""
     excludes_doc: bool = False
     """lm-eval draws one example more and drops the document itself; the strategy `task` repeats its draws."""
+    compat: str = "lm_eval"
+    """Whose picks the strategy `task` repeats: lm_eval or lighteval."""
+    on_leak: str = "replace"
+    """What becomes of an example that is the document itself: replace or allow."""
+    drawn_by_task: bool = False
+    """The task's own code draws the examples, within its prompts; they are in no pool and in no row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +89,8 @@ class Task:
     """The task's file."""
     specs: tuple[str, ...] = ()
     """The values of `task=` that asked for it."""
+    data: DataFacts | None = None
+    """Where its documents came from; None for a task that reads them by itself."""
 
     @property
     def base_name(self) -> str:
@@ -91,3 +100,17 @@ class Task:
     @property
     def wants_unconditional(self) -> bool:
         return any(metric.name == "acc_mutual_info" for metric in self.metrics)
+
+
+def chosen_ids(tasks: Sequence[Task]) -> dict[str, list[int]]:
+    """Task → numbers of the documents that are evaluated; one entry for cells with the same choice."""
+    found: dict[str, list[int]] = {}
+    for task in tasks:
+        ids = [doc.index for doc in task.docs]
+        found[task.base_name if found.get(task.base_name, ids) == ids else task.name] = ids
+    return found
+
+
+def rows_digest(task: Task) -> str:
+    """A hash of all rows that a task's requests are made from."""
+    return fingerprint(doc.row for doc in (*task.docs, *task.shots.pool))
