@@ -1,0 +1,1 @@
+"""Stands for `lm_eval.config`."""

@@ -1,0 +1,1 @@
+"""Stands for `lm_eval.tasks`: its modules are the Python files of the task folders."""
