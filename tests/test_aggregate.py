@@ -107,9 +107,12 @@ def test_a_metric_that_some_documents_lack_says_its_own_n() -> None:
     assert aggregate(task, rows, bootstrap=0).documents == 3
 
 
-def test_a_name_that_no_metric_declares_is_a_mean() -> None:
+def test_a_name_that_no_metric_declares_is_a_mean_and_a_note_says_so(caplog: pytest.LogCaptureFixture) -> None:
     task = toy_task(process_results=lambda doc, outputs: {}, metrics=())
     assert results_of(task, [row(0, own=1.0), row(1, own=0.0)]) == {("own", "none"): (0.5, 0.5, 2, None)}
+    assert caplog.messages == [
+        "toy.yaml: metric_list does not name what process_results gives as own; the mean is taken."
+    ]
 
 
 def test_a_declared_aggregation_counts_for_what_process_results_gives() -> None:

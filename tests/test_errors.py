@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from hydra_eval.errors import UserError, at_document, did_you_mean, known_names, lookup
+from hydra_eval.errors import UserError, at_document, did_you_mean, known_names, line_of, lookup
 
 TABLE = {"regex": 1, "regex_pos": 2, "take_first": 3}
 
@@ -57,3 +59,13 @@ def test_any_other_error_keeps_type_and_message_and_gets_a_note() -> None:
 def test_nothing_happens_where_nothing_is_raised() -> None:
     with at_document("toy", 7):
         pass
+
+
+def test_the_line_of_task_code_that_called_a_library() -> None:
+    with pytest.raises(json.JSONDecodeError) as caught:
+        json.loads("{")
+    assert line_of(caught.value) == f"{__file__}, line {caught.traceback[0].lineno + 1}"
+
+
+def test_an_error_that_was_never_raised_has_no_line() -> None:
+    assert line_of(ValueError("x")) is None

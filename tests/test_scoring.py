@@ -203,6 +203,116 @@ def test_filters_that_leave_no_likelihoods_are_found_before_the_model_loads(outp
         check_filters(task, make_instances(task, task.docs[0], "", chat=False))
 
 
+def check(task: Task) -> None:
+    check_filters(task, make_instances(task, task.docs[0], "", chat=False))
+
+
+def test_a_filter_for_text_on_choices_is_named_with_what_it_was_given() -> None:
+    task = toy_task(filters=build_pipelines({"strip": ["remove_whitespace", "take_first"]}, where="t"))
+    with pytest.raises(UserError) as caught:
+        check(task)
+    assert str(caught.value) == (
+        "toy.yaml: filter pipeline 'strip': filter 'remove_whitespace' takes text, but was given (-1.0, False). For "
+        "multiple_choice the model gives log-likelihoods."
+    )
+
+
+VOTE = ["majority_vote"]
+
+
+def joined(resps: Any, docs: Any) -> list[Any]:
+    return [["".join(entry)] for entry in resps]
+
+
+@pytest.mark.parametrize(
+    ("steps", "spec", "message"),
+    [
+        pytest.param([], {"metric": "exact_match"}, "leaves a list of replies, and metric 'exact_match'", id="raw"),
+        pytest.param(VOTE, {"metric": "exact_match"}, "leaves a list of replies, and metric 'exact_match'", id="vote"),
+        pytest.param(["all"], {"metric": "bleu"}, "leaves a list of replies, and metric 'bleu'", id="pairs"),
+        pytest.param(
+            VOTE, {"metric": "pass@k", "k": 2}, "leaves 1 replies, and metric 'pass@k:k=2' needs 2", id="one_for_two"
+        ),
+        pytest.param(
+            ["multi_choice_regex"], {"metric": "exact_match"}, "filter 'multi_choice_regex' needs a column", id="column"
+        ),
+        pytest.param(
+            [{"function": "take_first_k", "k": 5}], {"metric": "pass@k", "k": 2}, "filter 'take_first_k': k=5", id="k"
+        ),
+    ],
+)
+def test_filters_that_do_not_suit_generated_text(steps: list[Any], spec: Any, message: str) -> None:
+    filters = build_pipelines({"x": steps}, where="t")
+    task = toy_task("generate_until", repeats=3, filters=filters, metrics=metrics("generate_until", spec))
+    with pytest.raises(UserError) as caught:
+        check(task)
+    assert f"toy.yaml: filter pipeline 'x'{'' if 'leaves' in message else ':'} {message}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("steps", "spec"),
+    [
+        pytest.param(["take_first"], {"metric": "pass@k", "k": 3}, id="all_before_the_choice"),
+        pytest.param(["all"], {"metric": "pass@k", "k": 3}, id="all"),
+        pytest.param(["take_last"], {"metric": "exact_match"}, id="last"),
+        pytest.param([*VOTE, "take_first"], {"metric": "exact_match"}, id="vote"),
+        pytest.param(["format_span"], {"metric": "f1", "aggregation": len}, id="list_for_an_own_aggregation"),
+        pytest.param(
+            [{"function": "custom", "filter_fn": joined}], {"metric": "exact_match"}, id="own_filter_is_not_tried"
+        ),
+    ],
+)
+def test_filters_that_suit_generated_text(steps: list[Any], spec: Any) -> None:
+    filters = build_pipelines({"x": steps}, where="t")
+    check(toy_task("generate_until", repeats=3, filters=filters, metrics=metrics("generate_until", spec)))
+
+
+SAID = ({"text": "blue"}, {"text": "RED"}, {"text": "blue"})
+
+
+@pytest.mark.parametrize("steps", [["lowercase", "take_first"], ["lowercase", "all"]], ids=["take_first", "all"])
+def test_a_metric_over_several_replies_sees_all_and_the_row_shows_them(steps: list[str]) -> None:
+    task = toy_task(
+        "generate_until",
+        repeats=3,
+        filters=build_pipelines({"x": steps}, where="t"),
+        metrics=metrics("generate_until", {"metric": "avg@n"}, {"metric": "maj@n", "n": 2}),
+    )
+    (row,) = scored(task, *SAID)
+    assert row.scores == {"avg@n": pytest.approx(2 / 3), "maj@n:n=2": 1.0}
+    assert (row.resps, row.filtered_resps) == ((("blue", "RED", "blue"),), (["blue", "red", "blue"],))
+
+
+def test_beside_it_the_first_reply_is_scored_alone() -> None:
+    both = metrics("generate_until", {"metric": "exact_match"}, {"metric": "pass@k", "k": 1})
+    (row,) = scored(toy_task("generate_until", repeats=3, metrics=both), {"text": "red"}, *SAID[:2])
+    assert row.scores == {"exact_match": 0.0, "pass@k:k=1": pytest.approx(1 / 3)}
+
+
+def test_a_number_as_target_is_compared_with_each_reply_as_text() -> None:
+    task = toy_task("generate_until", repeats=2, metrics=metrics("generate_until", {"metric": "avg@n"}))
+    task = replace(task, filters=build_pipelines({"x": ["all"]}, where="t"))
+    (row,) = scored(with_template(task, target=lambda _: 7), {"text": "7"}, {"text": "8"})
+    assert row.scores == {"avg@n": 0.5}
+
+
+def test_reasoning_is_taken_out_for_every_metric_and_stays_in_the_raw_reply() -> None:
+    task = toy_task(
+        "generate_until",
+        repeats=2,
+        filters=build_pipelines({"answer": ["strip_reasoning", "take_first"]}, where="t"),
+        metrics=metrics("generate_until", {"metric": "exact_match"}, {"metric": "avg@n"}),
+    )
+    (row,) = scored(task, {"text": "<think>sky</think> blue"}, {"text": "hm</think>red"})
+    assert row.scores == {"exact_match": 1.0, "avg@n": 0.5}
+    assert (row.resps, row.filtered_resps) == ((("<think>sky</think> blue", "hm</think>red"),), (["blue", "red"],))
+
+
+def test_all_answers_of_a_question_are_told_by_the_document() -> None:
+    task = toy_task(metrics=metrics("multiple_choice", {"metric": "acc_all", "group_by": "thing"}))
+    assert scored(task, RED, BLUE)[0].scores == {"acc_all": (True, ("a clear sky",))}
+
+
 @pytest.mark.parametrize("output_type", ["multiple_choice", "loglikelihood", "loglikelihood_rolling", "generate_until"])
 def test_the_usual_filter_suits_every_output_type(output_type: str) -> None:
     task = toy_task(output_type)

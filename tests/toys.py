@@ -14,7 +14,7 @@ import yaml
 
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_index import task_index
-from hydra_eval.config.task_source import options_for
+from hydra_eval.config.task_options import options_for
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import Doc, Generation, Instance, InstanceKey, RequestKind, Response

@@ -41,6 +41,19 @@ def test_fifty_documents_get_lm_evals_picks(seed: int, n: int, pool: tuple[Doc, 
 def test_first_n_is_lm_evals(pool: tuple[Doc, ...], excludes: bool) -> None:
     picks = picked(DOCS, pool=pool, n=5, sampler="first_n", excludes_doc=excludes)
     assert rows_of(picks) == oracle(DOCS, pool, n=5, seed=1234, sampler="first_n", excludes=excludes)
+    assert picks.replaced == 0
+
+
+def test_first_n_replaces_and_counts_where_lm_eval_leaves_the_document_in() -> None:
+    picks = picked(DOCS, pool=DOCS, n=2, sampler="first_n")
+    assert rows_of(picks)[:4] == [[1, 2], [0, 2], [0, 1], [0, 1]]
+    assert picks.replaced == 2
+
+
+def test_first_n_leaves_the_document_in_on_request() -> None:
+    picks = picked(DOCS, pool=DOCS, n=2, sampler="first_n", on_leak="allow")
+    assert rows_of(picks) == [[0, 1]] * 50
+    assert picks.replaced == 0
 
 
 @pytest.mark.parity

@@ -134,6 +134,11 @@ def test_steps(steps: list[Any], replies: list[str], expected: Any) -> None:
             "filter 'Suffix' has no option 'sufix'. Did you mean 'suffix'? It takes: suffix.",
             id="unknown_option_of_own_class",
         ),
+        pytest.param(
+            {"p": ["decontaminate"]},
+            "my.yaml: filter pipeline 'p': the filter 'decontaminate' is not supported: in lm-eval it is a stub",
+            id="stub",
+        ),
         pytest.param({"p": [{"function": plain}]}, "A plain function goes in as {function: custom", id="own_function"),
         pytest.param({"p": [{"function": NoApply}]}, "class 'NoApply' has no method apply", id="no_apply"),
         pytest.param({"p": [{"function": 3}]}, "function must be a filter's name or !function, not 3", id="number"),
@@ -152,3 +157,11 @@ def test_messages(spec: Any, message: str) -> None:
     with pytest.raises(UserError) as caught:
         build(spec)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["remove_whitespace", "lowercase", "uppercase", "format_span", "strip_reasoning"])
+@pytest.mark.parametrize("reply", [(-1.5, True), None, 3], ids=["likelihood", "nothing", "number"])
+def test_a_filter_for_text_says_what_it_was_given(name: str, reply: Any) -> None:
+    with pytest.raises(UserError) as caught:
+        build({"p": [name]})[0]([[reply]], [{}])
+    assert str(caught.value) == f"filter '{name}' takes text, but was given {reply!r}."

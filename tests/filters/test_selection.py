@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hydra_eval.errors import UserError
-from hydra_eval.filters.selection import majority_vote, take_first, take_first_k
+from hydra_eval.filters.selection import keep_all, majority_vote, take_first, take_first_k, take_last
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,16 @@ from hydra_eval.filters.selection import majority_vote, take_first, take_first_k
 )
 def test_take_first(entry: Any, expected: Any) -> None:
     assert take_first()([entry], [{}]) == [expected]
+
+
+@pytest.mark.parametrize(("entry", "expected"), [(["yes", "no"], "no"), ("yes", "yes")], ids=["replies", "value"])
+def test_take_last(entry: Any, expected: Any) -> None:
+    assert take_last()([entry], [{}]) == [expected]
+
+
+@pytest.mark.parametrize(("entry", "expected"), [(("a", "b"), ["a", "b"]), ("a", ["a"])], ids=["replies", "value"])
+def test_keep_all(entry: Any, expected: Any) -> None:
+    assert keep_all()([entry], [{}]) == [expected]
 
 
 def test_take_first_k() -> None:

@@ -54,6 +54,11 @@ def test_an_empty_list_means_no_metrics() -> None:
         ("loglikelihood_rolling", "word_perplexity", "weighted_perplexity", False),
         ("loglikelihood_rolling", "bits_per_byte", "bits_per_byte", False),
         ("generate_until", "f1", "f1", True),
+        ("generate_until", "bleu", "bleu", True),
+        ("generate_until", "chrf++", "chrf++", True),
+        ("generate_until", "ter", "ter", False),
+        ("multiple_choice", "acc_all", "acc_all", True),
+        ("loglikelihood", "acc_all", "acc_all", True),
     ],
 )
 def test_aggregation_and_direction_by_default(output_type: str, name: str, aggregation: str, higher: bool) -> None:
@@ -197,9 +202,16 @@ def test_defaults_that_process_results_fills() -> None:
         ),
         pytest.param(
             "generate_until",
-            [{"metric": "f1", "hf_evaluate": True, "aggregation": "mean"}],
-            "metric 'f1': hf_evaluate asks for a metric of the Hugging Face library evaluate",
-            id="hf_evaluate",
+            {"acc": {}},
+            "metric 'acc': of generated text it only hands [gold, reply] to an aggregation of the task's own "
+            "(!function), as in lm-eval. To count right replies, take exact_match.",
+            id="acc_of_text",
+        ),
+        pytest.param(
+            "generate_until",
+            [{"metric": "bleu", "aggregation": "mean"}],
+            "metric 'bleu' gives pairs, and aggregation 'mean' combines numbers.",
+            id="mean_of_translations",
         ),
         pytest.param(
             "multiple_choice",
@@ -257,7 +269,73 @@ def test_a_direction_that_is_neither_true_nor_false() -> None:
         build([{"metric": "exact_match", "higher_is_better": "maybe"}])
 
 
-@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
-def test_a_metric_that_is_still_missing_is_refused_by_name(name: str) -> None:
-    with pytest.raises(UserError, match=f"'{name}' is not supported yet"):
-        build_metrics([{"metric": name}], output_type="generate_until", has_process_results=False, where="t.yaml")
+@pytest.mark.parametrize("name", ["bleu", "chrf", "chrf++", "ter"])
+def test_translation_hands_gold_and_reply_on(name: str) -> None:
+    (metric,) = build([{"metric": name}])
+    assert value(metric, "a reply", "a gold") == ["a gold", "a reply"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "takes"),
+    [
+        pytest.param([{"metric": "exact_match"}], "one", id="exact_match"),
+        pytest.param([{"metric": "bleu"}], "one", id="pairs"),
+        pytest.param([{"metric": "bypass"}], "any", id="bypass"),
+        pytest.param([{"metric": "f1", "aggregation": longest}], "any", id="own_aggregation"),
+        pytest.param([{"metric": lengths}], "any", id="own_metric"),
+        pytest.param([{"metric": "pass@k", "k": 2}], "all", id="sampled"),
+    ],
+)
+def test_how_many_replies_a_metric_scores(spec: Any, takes: str) -> None:
+    assert build(spec)[0].takes == takes
+
+
+def test_a_metric_without_any_aggregation_is_a_mean_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    (metric,) = build([{"metric": lengths}])
+    assert metric.aggregation is AGGREGATIONS["mean"]
+    assert caplog.messages == ["my.yaml: metric 'lengths': no aggregation is given; its mean is taken."]
+
+
+def test_a_mapping_may_name_its_metric_itself() -> None:
+    assert [metric.name for metric in build({"once": {"metric": "exact_match"}, "f1": None})] == ["exact_match", "f1"]
+
+
+def test_a_metric_over_several_replies_is_not_filled_by_process_results() -> None:
+    with pytest.raises(UserError, match=r"metric 'pass@k' scores several replies one by one"):
+        build({"pass@k": {"k": 1}}, process_results=True)
+
+
+def test_parameters_reach_the_metrics_that_take_them() -> None:
+    parameters = {"ignore_case": True}
+    strict, plain = build_metrics(
+        {"exact_match": {}, "f1": {}},
+        output_type="generate_until",
+        has_process_results=False,
+        where="my.yaml",
+        parameters=parameters,
+    )
+    assert (strict.name, plain.name) == ("exact_match:ignore_case=True", "f1")
+    assert (value(strict, "A", "a"), strict.options) == (1.0, parameters)
+
+
+@pytest.mark.parametrize(
+    ("process_results", "told"),
+    [
+        (
+            False,
+            "'exact_match' takes ignore_case, ignore_numbers, ignore_punctuation, regexes_to_ignore; 'f1' takes none",
+        ),
+        (True, "'exact_match' takes none; 'f1' takes none"),
+    ],
+    ids=["own", "process_results"],
+)
+def test_a_parameter_that_no_metric_takes(process_results: bool, told: str) -> None:
+    with pytest.raises(UserError) as caught:
+        build_metrics(
+            {"exact_match": {}, "f1": {}},
+            output_type="generate_until",
+            has_process_results=process_results,
+            where="my.yaml",
+            parameters={"k": 4},
+        )
+    assert str(caught.value) == f"my.yaml: no metric of the task takes the parameter 'k'. {told}."

@@ -64,15 +64,29 @@ def test_a_type_error_inside_the_function_is_not_taken_for_another_signature() -
         score(broken)
 
 
+def shared(references: list[str], predictions: list[str]) -> float:
+    return len(set(references[0]) & set(predictions[0])) / 4
+
+
 @pytest.mark.parametrize(
-    ("gold", "expected"), [(["x", "ab"], 1.0), (["x", "y"], 0.0), ("ab", 1.0)], ids=["any", "none", "no_list"]
+    ("function", "gold", "expected"),
+    [
+        pytest.param(starts, ["x", "ab"], 1.0, id="one_right"),
+        pytest.param(starts, ["x", "y"], 0.0, id="none_right"),
+        pytest.param(starts, "ab", 1.0, id="no_list"),
+        pytest.param(starts, [], 0.0, id="no_gold"),
+        pytest.param(shared, ["axyz", "abyz", "xxxx"], 0.5, id="the_best_share"),
+        pytest.param(both, ["aX", "bX"], {"first": 1.0, "last": 0.0}, id="mapping"),
+        pytest.param(pair, ["x", "ab"], (["x", "ab"], "abc"), id="no_number"),
+    ],
 )
-def test_several_targets(gold: Any, expected: float) -> None:
-    assert score(starts, gold=gold, multiple_target=True) == expected
+def test_several_targets(function: Any, gold: Any, expected: Any) -> None:
+    assert score(function, gold=gold, multiple_target=True) == expected
 
 
-def test_several_targets_and_a_mapping() -> None:
-    assert score(both, gold=["aX", "bX"], multiple_target=True) == {"first": 1.0, "last": 0.0}
+def test_of_several_targets_the_least_counts_where_lower_is_better() -> None:
+    outcome = GenerationOutcome(prediction="abc", gold=["axyz", "abyz"], multiple_target=True)
+    assert own_metric(shared, {}, where="f", best=min)(outcome) == 0.25
 
 
 def test_a_signature_that_fits_neither_way() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra_eval.metrics import DEFAULT_METRICS, METRICS
+from hydra_eval.metrics import AGGREGATIONS, DEFAULT_METRICS, METRICS, SAMPLED
 from hydra_eval.metrics.base import ChoiceOutcome, GenerationOutcome, LikelihoodOutcome
 from hydra_eval.metrics.build import build_metrics
 
@@ -175,6 +175,10 @@ def two(references: list[str], predictions: list[str], k: int) -> dict[str, floa
         pytest.param({"metric": passed, "ignore_case": True}, id="one_list_and_option"),
         pytest.param({"metric": two, "k": 3}, id="mapping"),
         pytest.param({"metric": "f1", "aggregation": max}, id="f1"),
+        pytest.param({"metric": "bleu"}, id="bleu"),
+        pytest.param({"metric": "chrf"}, id="chrf"),
+        pytest.param({"metric": "chrf++"}, id="chrf++"),
+        pytest.param({"metric": "ter"}, id="ter"),
         pytest.param({"metric": "acc", "aggregation": max, "ignore_case": True}, id="acc"),
     ],
 )
@@ -184,18 +188,31 @@ def test_pass_through_and_own_metrics(entry: dict[str, Any]) -> None:
     assert ours("generate_until", [entry], GenerationOutcome(prediction="bcx", gold="abcd")) == expected
 
 
-@pytest.mark.parametrize("golds", [["zz", "bz"], ["zz"]], ids=["one_shares", "none_shares"])
+def starts(references: list[str], predictions: list[str]) -> float:
+    return float(predictions[0].startswith(references[0]))
+
+
+@pytest.mark.parametrize("golds", [["zz", "bc"], ["zz"]], ids=["one_right", "none_right"])
 def test_own_metric_with_several_targets(golds: list[str]) -> None:
-    task = LoadedTask("generate_until", [{"metric": shared}], target=golds, multiple_target=True)
+    """Of 0 and 1. Any other number lm-eval turns into 1.0; here the best one stays as it is."""
+    task = LoadedTask("generate_until", [{"metric": starts}], target=golds, multiple_target=True)
     outcome = GenerationOutcome(prediction="bcx", gold=golds, multiple_target=True)
-    assert ours("generate_until", [{"metric": shared}], outcome) == task.process_results({}, ["bcx"])
+    assert ours("generate_until", [{"metric": starts}], outcome) == task.process_results({}, ["bcx"])
 
 
 @pytest.mark.parametrize("output_type", sorted(METRICS))
 def test_defaults_and_directions(output_type: str) -> None:
     assert list(DEFAULT_METRICS[output_type]) == registry.DEFAULT_METRIC_REGISTRY[output_type]
     for name, metric in METRICS[output_type].items():
+        if name not in registry.METRIC_REGISTRY:
+            assert metric.score in SAMPLED
+            continue
         assert metric.higher_is_better == registry.is_higher_better(name)
-        # lm-eval takes the mean of likelihood's pairs, which fails.
-        if name != "likelihood":
+        # lm-eval takes the mean of what likelihood and acc_all hand on, pairs, which fails.
+        if name not in ("likelihood", "acc_all"):
             assert registry.get_aggregation(metric.aggregation) is registry.get_metric_aggregation(name)
+
+
+def test_lm_eval_has_no_metric_and_no_aggregation_that_is_missing_here() -> None:
+    assert set(registry.METRIC_REGISTRY) <= {name for metrics in METRICS.values() for name in metrics}
+    assert set(registry.AGGREGATION_REGISTRY) <= set(AGGREGATIONS)

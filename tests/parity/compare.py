@@ -21,11 +21,13 @@ from pathlib import Path
 
 from .diff import TaskDiff, compare_folders
 from .oracle import RECORD, describe
-from .suites import QUICK, SUITES, Suite
+from .suites import QUICK, SUITES, Suite, found_suite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 KINDS = ("row", "prompt", "target", "logprob", "choice", "text", "score", "result", "schema")
 SHOWN = 5
+FOUND = "found"
+SUITE_HELP = f"default: {', '.join(SUITES)}; {FOUND}: all of lm-eval's tasks whose data is there, from its own files"
 
 
 def run(command: Sequence[str], *, threads: int, log: Path) -> float:
@@ -75,7 +77,7 @@ def hydra_command(suite: Suite, args: argparse.Namespace, folder: Path) -> list[
     launch += ["--mixed_precision", "no", "--dynamo_backend", "no"]
     launch += ["--multi_gpu"] if args.processes > 1 else ["--cpu"] if args.device == "cpu" else []
     overrides = [
-        f"task=[{','.join(suite.tasks)}]",
+        f"task=[{','.join(map(quoted, suite.files or suite.tasks))}]",
         "model=hf",
         f"model.pretrained={quoted(args.model.resolve())}",
         "model.dtype=float32",
@@ -123,7 +125,8 @@ def details(diffs: Iterable[TaskDiff]) -> list[str]:
 
 def compare_suite(name: str, args: argparse.Namespace) -> bool:
     """True where all is equal."""
-    suite, theirs, ours = {**SUITES, **QUICK}[name], args.oracle / name, args.out / name / "hydra_eval"
+    suite = found_suite(args.data) if name == FOUND else {**SUITES, **QUICK}[name]
+    theirs, ours = args.oracle / name, args.out / name / "hydra_eval"
     run_lm_eval(suite, args, theirs)
     seconds = json.loads((theirs / RECORD).read_text(encoding="utf-8"))["seconds"]
     if args.oracle_only:
@@ -141,7 +144,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--model", type=Path, required=True, help="local folder with weights and tokenizer")
     parser.add_argument("--data", type=Path, required=True, help="local data sets: ORG/NAME/SUBSET/SPLIT.jsonl")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--suite", action="append", choices=[*SUITES, *QUICK], help=f"default: {', '.join(SUITES)}")
+    parser.add_argument("--suite", action="append", choices=[*SUITES, *QUICK, FOUND], help=SUITE_HELP)
     parser.add_argument("--oracle", type=Path, help="keep and reuse lm-eval's output here (default: OUT/oracle)")
     parser.add_argument("--oracle-only", action="store_true", help="run lm-eval alone")
     parser.add_argument("--device", default="cpu")

@@ -10,11 +10,11 @@ import pytest
 os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")  # read when `datasets` is imported; it reports even local files
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+DATA = REPOSITORY.parent / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
 def data_root() -> Path:
-    root = REPOSITORY.parent / "shared" / "data"
-    if not root.is_dir():
+    if not DATA.is_dir():
         pytest.skip("needs ../shared/data: real data sets in the hub's layout")
-    return root
+    return DATA

@@ -32,7 +32,7 @@ def checkpoint_digest(model: Path) -> str:
 
 def describe(suite: Suite, model: Path) -> dict[str, Any]:
     """What decides lm-eval's output; two equal descriptions may share one output folder."""
-    fields = {**asdict(suite), "tasks": list(suite.tasks)}
+    fields = {**asdict(suite), "tasks": list(suite.tasks), "files": list(suite.files)}
     return {**fields, "checkpoint": checkpoint_digest(model), "lm_eval": version("lm_eval")}
 
 
@@ -72,10 +72,11 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
-    suite = Suite(**{**args.suite, "tasks": tuple(args.suite["tasks"])})
+    suite = Suite(**{**args.suite, "tasks": tuple(args.suite["tasks"]), "files": tuple(args.suite["files"])})
     torch.set_num_threads(args.threads)
     with TemporaryDirectory() as folder:
-        wrappers = write_local_wrappers(builtin_files(suite.tasks), root=args.data, folder=Path(folder))
+        files = [Path(file) for file in suite.files] or builtin_files(suite.tasks)
+        wrappers = write_local_wrappers(files, root=args.data, folder=Path(folder))
         start = time.monotonic()
         evaluate(suite, model=args.model.resolve(), wrappers=wrappers, device=args.device, out=args.out)
     record = {**describe(suite, args.model), "device": args.device, "seconds": round(time.monotonic() - start, 2)}

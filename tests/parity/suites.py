@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +17,8 @@ class Suite:
     """Documents per task."""
     batch_size: int = 4
     """lm-eval's. One where replies are generated: padding on the left moves the last bits, and near ties with them."""
+    files: tuple[str, ...] = ()
+    """lm-eval's files of these tasks, for us to run; without them we run the bundled tasks of the same names."""
 
 
 SUITES: dict[str, Suite] = {
@@ -34,3 +38,25 @@ QUICK: dict[str, Suite] = {
     ),
 }
 """For a random model of two layers; seconds."""
+
+
+def found_suite(root: Path) -> Suite:
+    """Every task of lm-eval's whose data is below `root`, from lm-eval's own files.
+
+    Tasks that sample replies or run them as code are left out: two programs do not draw alike.
+    """
+    from .catalogue import found_below
+
+    tasks = [found.task for found in found_below(root) if found.reason is None and _is_sure(found.task.config)]
+    return Suite(
+        tasks=tuple(task.name for task in tasks),
+        files=tuple(str(task.path) for task in tasks),
+        shots=2,
+        limit=24,
+        batch_size=1,
+    )
+
+
+def _is_sure(config: Mapping[str, object]) -> bool:
+    options = config.get("generation_kwargs")
+    return not config.get("unsafe_code") and not (isinstance(options, Mapping) and options.get("do_sample"))

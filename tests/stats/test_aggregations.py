@@ -41,6 +41,13 @@ NAN = math.nan
             "gold_loglikelihood", [([0, 1], (math.log(0.25), math.log(0.25)))], math.log(0.5), id="several_golds"
         ),
         pytest.param("gold_loglikelihood", [([0, -100], (-1.0, -5.0))], -1.0, id="one_gold_outside"),
+        # Classes 0, 1, 2 have F1 2/3, 2/3 and 0, recall 1, 1/2 and 0.
+        pytest.param("f1_macro", [(0, 0), (1, 1), (1, 2), (2, 0)], 4 / 9, id="f1_macro"),
+        pytest.param("f1_micro", [(0, 0), (1, 1), (1, 2), (2, 0)], 1 / 2, id="f1_micro"),
+        pytest.param("f1_weighted", [(0, 0), (1, 1), (1, 2), (2, 0)], 1 / 2, id="f1_weighted"),
+        pytest.param("f1_max", [("a", "a"), ("b", "b"), ("b", "c"), ("c", "a")], 2 / 3, id="f1_max"),
+        pytest.param("balanced_acc", [(0, 0), (1, 1), (1, 2), (2, 0)], 1 / 2, id="balanced_acc"),
+        pytest.param("acc_all", [(True, "p"), (True, "q"), (False, "p")], 1 / 2, id="acc_all"),
         pytest.param("bypass", [None, None], 999, id="bypass"),
     ],
 )

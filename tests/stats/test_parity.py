@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydra_eval.metrics import AGGREGATIONS
-from hydra_eval.stats.stderr import stderr
+from hydra_eval.stats.stderr import CORPUS_METRICS, stderr
 
 pytest.importorskip("lm_eval", reason="needs the parity extra: lm_eval")
 
+from lm_eval.api import metrics as lm_eval_metrics
 from lm_eval.api.metrics import stderr_for_metric
 from lm_eval.api.registry import get_aggregation
 
@@ -35,6 +36,10 @@ VALUES = {
     "brier_score": st.tuples(st.integers(0, 1), st.tuples(NUMBERS, NUMBERS)),
     "bypass": NUMBERS,
 }
+WORDS = st.lists(st.sampled_from(["a", "dog", "dog.", "Dog", "it's", "naïve", "東京"]), min_size=1, max_size=6).map(
+    " ".join
+)
+VALUES |= dict.fromkeys(("bleu", "chrf", "chrf++", "ter"), st.tuples(WORDS, WORDS))
 
 
 @pytest.mark.parametrize("name", sorted(VALUES))
@@ -56,17 +61,46 @@ BOOTSTRAPPED: dict[str, list[Any]] = {
     "f1": [(_numbers.randrange(2), _numbers.randrange(2)) for _ in range(25)],
     "matthews_corrcoef": [(_numbers.randrange(3), _numbers.randrange(3)) for _ in range(25)],
 }
+_phrases = ["a dog barked", "the dog barks", "no dogs here, none", "rain fell on the old roof", "it rained"]
+_pairs = [(_numbers.choice(_phrases), _numbers.choice(_phrases)) for _ in range(20)]
+BOOTSTRAPPED |= dict.fromkeys(CORPUS_METRICS, _pairs)
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "chrf++", "ter"])
+@settings(max_examples=30, deadline=None)
+@given(
+    values=st.lists(
+        st.tuples(st.lists(WORDS, min_size=1, max_size=3), st.lists(WORDS, min_size=1, max_size=1)), min_size=1
+    )
+)
+def test_lists_of_references(name: str, values: list[Any]) -> None:
+    assert AGGREGATIONS[name].combine(values) == get_aggregation(name)(values)
+
+
+MULTIRC = [
+    (_numbers.random() < 0.8, {"label": 1, "idx": {"paragraph": number // 9, "question": number // 3}})
+    for number in range(30)
+]
+"""(prediction, document) as lm-eval's `acc_all` takes them."""
+
+
+def test_all_answers_of_a_question() -> None:
+    assert AGGREGATIONS["acc_all"].combine(MULTIRC) == lm_eval_metrics.acc_all(MULTIRC)
+    expected = stderr_for_metric(lm_eval_metrics.acc_all, 1)(MULTIRC)
+    assert stderr(AGGREGATIONS["acc_all"], "acc_all", MULTIRC, bootstrap=0) == expected
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "resamples"),
-    [("perplexity", 10_500), ("median", 2000), ("nanmean", 1000), ("f1", 120), ("matthews_corrcoef", 120)],
+    [("perplexity", 10_500), ("median", 2000), ("nanmean", 1000), ("f1", 120), ("matthews_corrcoef", 120)]
+    + [(name, 100_000) for name in ("bleu", "chrf", "chrf++", "ter")],
 )
 def test_bootstrap(name: str, resamples: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISABLE_MULTIPROC", "1")
     values = BOOTSTRAPPED[name]
-    expected = stderr_for_metric(get_aggregation(name), resamples)(values)
+    drawn = min(resamples, 100) if name in CORPUS_METRICS else resamples  # lm-eval's cap, in its evaluator
+    expected = stderr_for_metric(get_aggregation(name), drawn)(values)
     assert stderr(AGGREGATIONS[name], name, values, bootstrap=resamples) == pytest.approx(expected, rel=1e-9)
 
 

@@ -43,6 +43,15 @@ def test_no_rule_no_error(name: str) -> None:
     assert error(name, [(1, 1), (2, 2)]) is None
 
 
+def test_the_error_over_groups_counts_groups() -> None:
+    values = [(True, "p"), (True, "p"), (False, "q"), (True, "q"), (True, "r")]
+    assert error("acc_all", values) == error("mean", [1, 0, 1])
+
+
+def test_one_group_has_no_error() -> None:
+    assert error("acc_all", [(True, "p"), (False, "p")]) is None
+
+
 def test_own_aggregation_has_no_error() -> None:
     assert stderr(Aggregation("perplexity", max), "any", [1, 2, 3], bootstrap=1000) is None
 
