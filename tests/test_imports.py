@@ -22,6 +22,7 @@ OUTSIDE: dict[str, set[str]] = {
         "config/compose",
         "config/explain",
         "config/task_source",
+        "config/tasks_file",
     },
     "omegaconf": {"app", "config/compose", "config/explain", "config/task_source"},
     "yaml": {"config/folder", "config/task_yaml"},
@@ -37,7 +38,7 @@ OUTSIDE: dict[str, set[str]] = {
     "typer": {"cli"},
     "sacrebleu": {"stats/"},
     "evaluate": {"metrics/hub"},
-    "numpy": {"metrics/", "stats/", "lm_eval_compat/utils"},
+    "numpy": {"metrics/", "stats/", "lm_eval_compat/utils", "tables/"},
     "sklearn": {"stats/", "lm_eval_compat/utils"},
 }
 """Outside library → the files that may import it (a folder ends in `/`)."""
@@ -76,7 +77,7 @@ INSIDE: dict[str, set[str]] = {
     "tasks/shot_plan": TASK | {"config/", "data/", "tasks/"},
     "tasks/measures": {"config/", "errors", "tasks/", "filters/", "metrics/"},
     "tasks/yaml_task": TASK | {"config/", "data/", "tasks/"},
-    "tasks/build": TASK | {"config/", "data/", "tasks/"},
+    "tasks/build": TASK | {"config/", "data/", "tasks/", "tables/build"},
     "tasks/class_task": TASK | {"config/", "tasks/", "filters/build", "lm_eval_compat/__init__", "metrics/"},
     "tasks/class_requests": TASK | {"config/", "tasks/", "style"},
     "tasks/custom_data": {"config/", "errors", "tasks/"},
@@ -90,11 +91,19 @@ INSIDE: dict[str, set[str]] = {
     "code_execution/": {"code_execution/"},
     "data/": RECORDS | {"data/", "config/schema", "config/task_config", "hub"},
     "data/facts": set(),
-    "config/": {"config/", "errors", "lm_eval_compat/finder", "resources"},
+    "config/": {"config/", "errors", "lm_eval_compat/finder", "resources", "tables/names", "tables/load"},
     "models/": {"models/", "records", "errors", "style", "config/schema", "hub", "resources"},
     "commands/": TASK
     | {"commands/", "config/", "data/", "tasks/", "fewshot/", "models/"}
     | {"pipeline", "resources", "sample_file", "scoring"},
+    "tables/": RECORDS | {"tables/", "config/", "sample_file"},
+    "tables/aggregations": {"tables/", "metrics/"},
+    "tables/build": TASK
+    | {"tables/", "config/", "data/", "filters/", "tasks/cells", "tasks/generation", "tasks/yaml_task"},
+    "tables/lighteval/corpus_metrics": {"tables/", "stats/aggregations"},
+    "tables/metrics": {"tables/", "errors", "metrics/base"},
+    "tables/prompts": {"style"},
+    "tables/requests": RECORDS | {"tables/", "style"},
     "trackers/": TASK | {"trackers/", "aggregate", "sample_file", "config/schema"},
 }
 """File or folder → what of ours it may import."""

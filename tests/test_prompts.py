@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hydra_eval.errors import UserError
@@ -45,6 +46,11 @@ SINGLE = Style(chat=chat, multiturn=False)
 )
 def test_plain_text_is_a_concatenation(shots: Any, expected: str) -> None:
     assert render_prompt(toy_task(), GRASS, shots, Style()) == expected
+
+
+def test_an_example_may_give_its_choice_as_a_number_of_numpys() -> None:
+    task = changed(target=lambda row: np.int32(row["label"]))
+    assert render_prompt(task, GRASS, [BANANA], Style()) == f"{SHOWN} yellow\n\n{ASK}"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hydra_eval.errors import UserError
@@ -58,14 +59,15 @@ def test_a_choice_row_holds_everything_that_was_asked_and_said() -> None:
 
 @pytest.mark.parametrize(
     ("gold", "expected"),
-    [(1, 1.0), (0, 0.0), ("blue", 1.0), ("red", 0.0), ([0, 1], 1.0), ([0], 0.0), (["blue", 0], 1.0), (-1, 0.0)],
+    [(1, 1.0), (0, 0.0), ("blue", 1.0), ("red", 0.0), ([0, 1], 1.0), ([0], 0.0), (["blue", 0], 1.0), (-1, 0.0)]
+    + [(np.int32(1), 1.0), (np.float64(0), 0.0), (np.bool_(True), 1.0), ([np.int64(1)], 1.0)],
 )
 def test_a_gold_is_an_index_a_text_or_several(gold: Any, expected: float) -> None:
     (row,) = scored(with_template(toy_task(), target=lambda _: gold), RED, BLUE)
     assert row.scores["acc"] == expected
 
 
-@pytest.mark.parametrize("gold", [2, 99, "green", [5], ["green"], -100])
+@pytest.mark.parametrize("gold", [2, 99, "green", [5], ["green"], -100, np.int32(2), 0.5])
 def test_a_gold_that_is_no_choice_scores_zero_and_is_warned_of(gold: Any, caplog: pytest.LogCaptureFixture) -> None:
     (row,) = scored(with_template(toy_task(), target=lambda _: gold), RED, BLUE)
     assert set(row.scores.values()) == {0.0}

@@ -33,6 +33,8 @@ class MetricResult:
     """None where no error is defined for this aggregation, or with one document."""
     n: int
     higher_is_better: bool | None
+    stderr_by: str = "none"
+    """How the error was found: `mean` (closed form), `bootstrap`, another rule's name, or `none`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +117,15 @@ def _named(task: Task, metric: str, bound: BoundMetric | None, rows: Sequence[Sa
 def _result(bound: BoundMetric | None, metric: str, pipeline: str, values: list[Any], bootstrap: int) -> MetricResult:
     """One number; a name that no metric of the task declares is a mean, as in lm-eval."""
     aggregation = bound.aggregation if bound else AGGREGATIONS["mean"]
+    error = _stderr(aggregation, metric, values, bootstrap)
     return MetricResult(
         metric=metric,
         filter=pipeline,
         value=aggregation.combine(values),
-        stderr=_stderr(aggregation, metric, values, bootstrap),
+        stderr=error,
         n=len(values),
         higher_is_better=bound.higher_is_better if bound else None,
+        stderr_by="none" if error is None else aggregation.stderr,
     )
 
 

@@ -231,11 +231,13 @@ def _combine(mean: GroupMean, key: tuple[str, str], results: Sequence[TaskResult
     sizes = [result.documents for result, _ in found]
     weights = sizes if mean.weighted else [1] * len(sizes)
     have = {result.task.name for result, _ in found}
+    error = mean_stderr([metric.stderr for _, metric in found], weights)
     return GroupMetric(
         metric=key[0],
         filter=key[1],
         value=sum(metric.value * weight for (_, metric), weight in zip(found, weights, strict=True)) / sum(weights),
-        stderr=mean_stderr([metric.stderr for _, metric in found], weights),
+        stderr=error,
+        stderr_by="none" if error is None else "propagation",
         n=sum(sizes),
         higher_is_better=agreed(metric.higher_is_better for _, metric in found),
         weighted=mean.weighted,

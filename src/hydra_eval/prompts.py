@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 from hydra_eval.errors import UserError
@@ -61,7 +62,7 @@ def _shot_turns(task: Task, shot: Doc) -> list[Message]:
     question, target = template.text(shot.row), template.target(shot.row)
     if task.multiple_input:
         question = _chosen(template, question, shot)
-    elif template.choices is not None and isinstance(target, int):
+    elif template.choices is not None and isinstance(target, Integral):
         target = [_chosen(template, target, shot)]
     return _turns(question, _answer(target), prefix=template.gen_prefix(shot.row), template=template)
 
@@ -91,11 +92,11 @@ def _choices(template: Template, row: Row) -> list[str]:
     return template.choices(row)
 
 
-def _chosen(template: Template, index: int, shot: Doc) -> str:
+def _chosen(template: Template, index: Any, shot: Doc) -> str:
     choices = _choices(template, shot.row)
-    if not isinstance(index, int) or not -len(choices) <= index < len(choices):
+    if not isinstance(index, Integral) or not -len(choices) <= int(index) < len(choices):
         raise UserError(f"example {shot.index}: its target is choice {index!r}, but there are {len(choices)} choices.")
-    return choices[index]
+    return choices[int(index)]
 
 
 def _as_text(messages: list[Message], style: Style, continues: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -11,9 +12,10 @@ from typing import Any
 from hydra_eval import __version__
 from hydra_eval.aggregate import MetricResult, TaskResult
 from hydra_eval.config.schema import RunConfig
+from hydra_eval.filters.invalid import invalid_rates
 from hydra_eval.groups import GroupResult, Results, agreed
 from hydra_eval.models.base import Efficiency, ModelFacts
-from hydra_eval.sample_file import digest, task_hash
+from hydra_eval.sample_file import as_plain, digest, task_hash
 from hydra_eval.tasks.task import Task
 
 LIBRARIES = ("torch", "transformers", "accelerate", "datasets", "hydra-core", "wandb")
@@ -149,6 +151,7 @@ def _run_config(record: RunRecord) -> dict[str, Any]:
 
 
 def _own(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
+    """What lm-eval's schema has no place for."""
     config = record.config
     return {
         "status": "complete",
@@ -163,9 +166,23 @@ def _own(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
         "fewshot": {name: dict(facts) for name, facts in record.shots.items()},
         "seconds": {phase: round(spent, 3) for phase, spent in record.seconds.items()},
         "efficiency": {kind: asdict(counters) for kind, counters in record.efficiency.items()},
-        "partial": {result.task.name: is_partial(result.task) for result in results},
-        "data": {result.task.name: asdict(result.task.data) for result in results if result.task.data is not None},
+        "partial": {result.name: is_partial(result.task) for result in results},
+        "data": {result.name: asdict(result.task.data) for result in results if result.task.data is not None},
+        "config_hashes": {result.name: config_hash(result.task.config) for result in results},
+        "stderr_by": {result.name: _error_rules(result) for result in results},
+        "invalid": invalid_rates(row for result in results for row in result.rows),
     }
+
+
+def config_hash(config: Mapping[str, Any]) -> str:
+    """Over everything that the task says, its functions by their source text; the same wherever its file lies."""
+    metadata = {key: value for key, value in config.get("metadata", {}).items() if key != "config_source"}
+    content = plain({**config, "metadata": metadata})
+    return digest(json.dumps(content, sort_keys=True, ensure_ascii=False, default=as_plain))
+
+
+def _error_rules(result: TaskResult) -> dict[str, str]:
+    return {f"{metric.metric},{metric.filter}": metric.stderr_by for metric in result.metrics}
 
 
 def is_partial(task: Task) -> bool:

@@ -248,15 +248,21 @@ def _gold(gold: Any, choices: Sequence[str], doc: Doc) -> int | list[int]:
 
 
 def _gold_index(gold: Any, choices: Sequence[str], doc: Doc) -> int:
+    gold = _python_number(gold)
     if isinstance(gold, str):
         gold = choices.index(gold) if gold in choices else NO_CHOICE
     if not isinstance(gold, int | float):
         raise UserError(f"doc_to_target must give a choice's index or text, but gave {gold!r}.")
-    if not gold < len(choices):
+    if not gold < len(choices) or gold % 1:
         gold = NO_CHOICE
     if gold == NO_CHOICE:
         log.warning("task '%s', document %d: the right answer is not among the choices.", doc.task, doc.index)
     return int(gold)
+
+
+def _python_number(value: Any) -> Any:
+    """A number of numpy's, which a hook may give, as one of Python's."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def _generation_outcome(task: Task, doc: Doc, result: Any, replies: list[Any]) -> GenerationOutcome:
@@ -274,6 +280,7 @@ def _generation_outcome(task: Task, doc: Doc, result: Any, replies: list[Any]) -
 
 
 def _choice(choices: Sequence[str], index: Any) -> str:
+    index = _python_number(index)
     if not isinstance(index, int) or not -len(choices) <= index < len(choices):
         raise UserError(f"doc_to_target must give the index of one of {len(choices)} choices, but gave {index!r}.")
     return choices[index]

@@ -49,8 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         kwargs = {"until": ["."], "do_sample": False}
         write_yaml(folder / f"{name}.yaml", content | {"generation_kwargs": kwargs} | ({"tag": tag} if tag else {}))
     for name, content in GROUPS.items():
-        whole = {"task": "new", **data, "test_split": "test"}
-        members = [whole | item if "new" in item.values() else item for item in map(dict, mappings(content["task"]))]
+        members = [with_data(member, data) for member in content["task"]]
         write_yaml(folder / f"{name}_group.yaml", {"group": name, **content, "task": members})
     with data_sets_prepared_in(tmp_path_factory.mktemp("datasets")):
         yield folder
@@ -80,8 +79,10 @@ def test_a_groups_aliases_are_those_that_lm_eval_shows(folder: Path, name: str) 
     assert ours == {name: task.config.task_alias for name, task in theirs.items() if task.config.task_alias}
 
 
-def mappings(members: Sequence[Any]) -> list[Any]:
-    return [member if isinstance(member, Mapping) else {"task": member} for member in members]
+def with_data(member: Any, data: Mapping[str, Any]) -> Any:
+    """The task that a group defines by itself needs a data set."""
+    is_new = isinstance(member, Mapping) and member.get("task") == "new"
+    return {**member, **data, "test_split": "test"} if is_new else member
 
 
 def values(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hydra_eval.config.schema import FewshotConfig
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot import Picks, pick_shots
 from hydra_eval.fewshot.lighteval import balanced
@@ -143,3 +144,14 @@ def test_balanced_draws_without_touching_the_global_generator() -> None:
     state = random.getstate()
     balanced(POOL, 4, 0, lambda shot: str(shot.row["colours"][0]))
     assert random.getstate() == state
+
+
+def test_leaks_are_allowed_under_lm_evals_rules_too() -> None:
+    found = picks(docs=EIGHT, pool=EIGHT, sampler="first_n", compat="lm_eval")
+    assert (leaking(found), found.replaced) == (3, 0)
+
+
+@pytest.mark.parametrize(("field", "value"), [("compat", "helm"), ("on_leak", "keep")])
+def test_options_that_are_not_there(field: str, value: str) -> None:
+    with pytest.raises(UserError, match=f"fewshot.{field}='{value}': must be"):
+        FewshotConfig(**{field: value})

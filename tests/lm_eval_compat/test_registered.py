@@ -73,3 +73,16 @@ def test_whatever_is_registered_is_found(tmp_path: Path, hidden: bool, kind: str
 def test_nothing_is_registered_where_nobody_asked_for_lm_eval(tmp_path: Path) -> None:
     code = "from hydra_eval.lm_eval_compat import registered; print(registered('filter', 'shouted'))"
     assert output_of(code, cwd=tmp_path) == "None\n"
+
+
+def test_one_name_for_two_things_is_refused(tmp_path: Path, hidden: bool) -> None:
+    (tmp_path / "utils.py").write_text(UTILS, encoding="utf-8")
+    (tmp_path / "others.py").write_text(UTILS, encoding="utf-8")
+    code = LOAD + (
+        "from hydra_eval.errors import UserError\n"
+        "try:\n    resolve_function(function_reference(Path('.'), 'others.f'), where='t')\n"
+        "except UserError as error:\n    print(error)"
+    )
+    assert "'shouted' already registered" in output_of(code, cwd=tmp_path, hidden=hidden).replace(
+        "is already", "already"
+    )

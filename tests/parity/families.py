@@ -27,12 +27,13 @@ from hydra_eval.errors import UserError
 
 from .catalogue import Found, TaskFile, tasks_below, tasks_root
 from .features import cover
-from .prompts import Verdict, compare_loaded, line, rows, short
+from .prompts import PLAIN, Verdict, compare_loaded, line, refused, rows, short
 from .replies import differences, our_scores, their_scores
-from .sides import our_task, our_work, seen_by_lm_eval, their_task
+from .sides import Wording, our_task, our_work, seen_by_lm_eval, their_task
 from .standins import stood_in_for
 from .synthetic import ROWS, make_rows, write_data_set
 from .trace import learn, traced
+from .wordings import chat_wordings
 
 SHOTS = (0, None, 2)
 TRIES = 45
@@ -51,25 +52,27 @@ def chosen(family: str, count: int) -> list[TaskFile]:
     return cover(family_tasks(family), count)
 
 
-def compare_family(family: str, folder: Path, *, count: int = 1) -> Iterator[Verdict]:
+def compare_family(
+    family: str, folder: Path, *, count: int = 1, wordings: Sequence[Wording] = (PLAIN,)
+) -> Iterator[Verdict]:
     """Prompts at each number of examples, then scores, of the chosen tasks of one family."""
     for number, task in enumerate(chosen(family, count)):
         verdicts: list[Verdict] = []
         try:
             with stood_in_for(), _time_limit(), redirect_stdout(StringIO()):
-                verdicts.extend(compare_made_up(task, folder / f"{number}"))
+                verdicts.extend(compare_made_up(task, folder / f"{number}", wordings=wordings))
         except TooLong:
             verdicts.append(Verdict(task=task.name, skipped=f"takes more than {SECONDS} s"))
         yield from verdicts
 
 
-def compare_made_up(task: TaskFile, root: Path) -> Iterator[Verdict]:
+def compare_made_up(task: TaskFile, root: Path, *, wordings: Sequence[Wording] = (PLAIN,)) -> Iterator[Verdict]:
     try:
         found, theirs = prepared(task, root)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a task\'s own code raises
         yield Verdict(task=task.name, skipped=f"lm-eval: {short(error)}")
         return
-    yield from compare_loaded(found, theirs, root, shots=SHOTS)
+    yield from compare_loaded(found, theirs, root, wordings=wordings, shots=SHOTS)
     yield _scores(task, theirs, root)
 
 
@@ -128,7 +131,7 @@ def _scores(task: TaskFile, theirs: Any, root: Path) -> Verdict:
         work = our_work(built)
         return replace(here, wrong=tuple(differences(expected, our_scores(built, work, replies))))
     except UserError as error:
-        return replace(here, wrong=(f"refused: {error}",))
+        return refused(here, error)
 
 
 class TooLong(BaseException):
@@ -163,13 +166,14 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     args = parse(argv)
     logging.disable(logging.WARNING)
+    wordings = (PLAIN, *chat_wordings()[2:4])
     compared, left_out, wrong = set(), set(), 0
     print(line(("task", "what", "shots", "docs", "equal", "leak replaced", "different", "")))
     for family in all_families():
         if not fnmatch(family, args.families):
             continue
         with TemporaryDirectory() as folder:
-            verdicts = list(compare_family(family, Path(folder), count=args.per_family))
+            verdicts = list(compare_family(family, Path(folder), count=args.per_family, wordings=wordings))
         print(*map(line, rows(verdicts)), sep="\n")
         print(*(f"    {text}\n" for one in verdicts for text in one.wrong[:3]), sep="", end="", flush=True)
         wrong += sum(bool(one.wrong) for one in verdicts)

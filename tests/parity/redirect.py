@@ -20,7 +20,7 @@ def local_dataset(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
 def write_wrapper(task_file: Path, keys: Mapping[str, Any], *, folder: Path) -> Path:
     """A YAML in `folder` that includes `task_file` and sets `keys` over it; never written over another."""
-    path = folder / f"{task_file.parent.name}_{task_file.stem}.yaml"
+    path = folder / f"{'_'.join(task_file.with_suffix('').parts[-3:])}.yaml"
     with path.open("x", encoding="utf-8") as stream:
         yaml.safe_dump({"include": str(task_file.resolve()), **keys}, stream)
     return path

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hydra_eval.aggregate import TaskResult, aggregate
+from hydra_eval.tables.aggregations import kept_value
 from hydra_eval.tables.lighteval.corpus_metrics import CorpusLevelTranslationMetric
 from hydra_eval.tables.lighteval.metrics import Metrics
 from hydra_eval.tables.lighteval.preparators import (
@@ -72,7 +73,8 @@ def test_several_references() -> None:
 )
 def test_corpus_metrics(name: str, items: list[Any], value: float) -> None:
     (metric,) = table_metrics([Metrics[name].value], {}, where="here")
-    assert metric.bound[0].aggregation.combine(items) == pytest.approx(value)
+    kept = [kept_value(metric.metric, item) for item in items]
+    assert metric.bound[0].aggregation.combine(kept) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(

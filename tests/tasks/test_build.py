@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from hydra_eval.config.functions import resolve_function
 from hydra_eval.config.schema import FewshotConfig, GenerationOverrides
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot import pick_shots
+from hydra_eval.pipeline import prepare, score
 from hydra_eval.prompts import render_prompt
+from hydra_eval.records import Response
 from hydra_eval.style import Style
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.tasks.cells import cells
@@ -350,3 +353,47 @@ def test_json_rows_of_a_list_file(tmp_path: Path) -> None:
     write_task(tmp_path)
     write_rows(tmp_path / "test.jsonl", COLOURS[:1])
     assert len(built(tmp_path)[0].docs) == 1
+
+
+COUNTING = """
+from collections import Counter
+
+calls = Counter()
+
+
+def text(doc):
+    calls["text", doc["thing"]] += 1
+    return doc["thing"]
+
+
+def target(doc):
+    calls["target", doc["thing"]] += 1
+    return doc["label"]
+
+
+def choices(doc):
+    calls["choices", doc["thing"]] += 1
+    return doc["colours"]
+
+
+def process(dataset):
+    calls["process", dataset.num_rows] += 1
+    return dataset
+"""
+
+
+def test_each_hook_runs_once_per_row_and_purpose(tmp_path: Path) -> None:
+    """From building to scores, with two pipelines and the same examples before all documents."""
+    hooks = {f"doc_to_{name}": f"!function count.{name}" for name in ("text", "target", "choice")}
+    hooks["doc_to_choice"] = "!function count.choices"
+    filters = [{"name": name, "filter": [{"function": "take_first"}]} for name in ("one", "two")]
+    shots = {"fewshot_config": {"sampler": "first_n"}, "filter_list": filters}
+    write_task(tmp_path, {**CHOICE, **hooks, **shots, "process_docs": "!function count.process"})
+    (tmp_path / "count.py").write_text(COUNTING, encoding="utf-8")
+    (task,) = built(tmp_path, "toy|2")
+    work = prepare([task], Style(), batch_tokens=64)
+    replies = [Response(key=each.key, logprob=-1.0, is_greedy=False) for p in work.packets for each in p.instances]
+    assert len(score(work, replies).rows) == 8
+    counts = resolve_function("!function count.calls", where=task.source)
+    assert set(counts.values()) == {1}
+    assert {purpose for purpose, _ in counts} == {"text", "target", "choices", "process"}

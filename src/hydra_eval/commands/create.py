@@ -63,7 +63,7 @@ def _files(files: Mapping[str, Path], folder: Path) -> dict[str, Any]:
 def _first_rows(task: TaskConfig) -> dict[str, Mapping[str, Any]]:
     """Split → its first row; empty splits are left out."""
     splits: Mapping[str, Sequence[Mapping[str, Any]]] = load(source_of(task, DataConfig())).splits
-    rows = {split: dict(rows[0]) for split, rows in splits.items() if len(rows)}
+    rows: dict[str, Mapping[str, Any]] = {split: dict(found[0]) for split, found in splits.items() if len(found)}
     if not rows:
         raise UserError(f"The data set '{task.dataset_path}' has no rows.")
     return rows

@@ -25,8 +25,9 @@ from hydra_eval.tables.documents import (
 from hydra_eval.tables.kinds import GENERATIVE, metrics_of, samples_of
 from hydra_eval.tables.lighteval.docs import as_list
 from hydra_eval.tables.load import table_config
-from hydra_eval.tables.metrics import TableMetric, sample_scores, table_metrics
+from hydra_eval.tables.metrics import TableMetric, table_metrics
 from hydra_eval.tables.requests import Questions
+from hydra_eval.tables.scores import sample_scores
 from hydra_eval.tasks.cells import Cell
 from hydra_eval.tasks.generation import DEFAULT_LENGTH, LENGTH_KEYS, generation, is_sampled, merged_kwargs
 from hydra_eval.tasks.task import ShotPlan, Task, Template

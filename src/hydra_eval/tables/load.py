@@ -20,11 +20,12 @@ NEEDED = ("name", "prompt_function", "hf_repo")
 def table_entries(path_or_module: str) -> dict[str, dict[str, Any]]:
     """Name → every key of its config, as `tasks.<key>` of a run holds it. Imports the file or module.
 
-    Raises UserError naming it where it cannot be imported, has no table, or names a task twice.
+    Sorted by name: a file may make its table from a set, whose order is another one in each process. Raises UserError
+    naming the file where it cannot be imported, has no table, or names a task twice.
     """
     file = table_file(path_or_module)
     entries = table_configs(path_or_module)
-    return {name: _content(entry, path_or_module, file) for name, entry in entries.items()}
+    return {name: _content(entries[name], path_or_module, file) for name in sorted(entries)}
 
 
 def table_config(path_or_module: str, name: str) -> Any:
@@ -51,7 +52,7 @@ def table_configs(path_or_module: str) -> dict[str, Any]:
 def table_file(path_or_module: str) -> Path:
     """The file of a table, also of one named as a module."""
     if _is_file(path_or_module):
-        return Path(path_or_module)
+        return Path(path_or_module).absolute()
     _table(path_or_module)
     return Path(sys.modules[path_or_module].__file__ or path_or_module)
 
@@ -83,7 +84,7 @@ def _content(entry: Any, source: str, file: Path) -> dict[str, Any]:
     kind = output_type(metrics)
     content = {
         "task": str(entry.name),
-        "table": source,
+        "table": str(file) if _is_file(source) else source,
         "dataset_path": entry.hf_repo,
         "dataset_name": entry.hf_subset or None,
         "dataset_kwargs": {key: value for key, value in kwargs.items() if value is not None} or None,

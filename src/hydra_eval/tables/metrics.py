@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from hydra_eval.errors import UserError
-from hydra_eval.metrics import AGGREGATIONS
-from hydra_eval.metrics.base import Aggregation, BoundMetric
+from hydra_eval.metrics.base import BoundMetric
+from hydra_eval.tables.aggregations import aggregation_of
 from hydra_eval.tables.kinds import WITH_UNCONDITIONED, category_of, refers_to_unconditioned, replies_for
-from hydra_eval.tables.lighteval.corpus_metrics import CorpusLevelTranslationMetric
 from hydra_eval.tables.lighteval.metric_types import renamed, set_options, shown
 from hydra_eval.tables.optional import needed
 
 log = logging.getLogger(__name__)
-
-AVERAGED = ("DropMetrics", "StringDistance")
-"""Scores that lighteval reduces to the best document's; here they are averaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +105,7 @@ def _check_required(metric: Any, where: str) -> None:
 def _bound(metric: Any, taken: list[str]) -> TableMetric:
     names = {name: _free(shown(name), taken) for name in _own_names(metric)}
     bound = tuple(
-        BoundMetric(name, None, _aggregation(metric, own), _direction(metric, own)) for own, name in names.items()
+        BoundMetric(name, None, aggregation_of(metric, own), _direction(metric, own)) for own, name in names.items()
     )
     return TableMetric(
         metric=metric,
@@ -146,70 +139,3 @@ def _direction(metric: Any, name: str) -> bool | None:
     given = metric.higher_is_better
     given = given.get(name) if isinstance(given, Mapping) else given
     return None if given is None else bool(given)
-
-
-def _aggregation(metric: Any, name: str) -> Aggregation:
-    given = metric.corpus_level_fn
-    given = given[name] if isinstance(given, Mapping) else given
-    if type(metric.sample_level_fn).__name__ in AVERAGED or given is np.mean:
-        return AGGREGATIONS["mean"]
-    if type(given).__name__ == "CorpusLevelTranslationMetric":
-        # lighteval hands sacrebleu the references row by row, so that chrf and ter see the first document alone.
-        given = CorpusLevelTranslationMetric(given.metric_type, getattr(given, "lang", ""))
-    combine = getattr(given, "compute_corpus", given)
-    return Aggregation(getattr(combine, "__name__", type(given).__name__), _plain_result(combine))
-
-
-def _plain_result(combine: Callable[[Any], Any]) -> Callable[[Sequence[Any]], Any]:
-    return lambda values: plain(combine(list(values)))
-
-
-def sample_scores(one: TableMetric, doc: Any, response: Any) -> dict[str, Any]:
-    """Name in the results → value of one document; values of other names (a judge's notes) are left out."""
-    value = _scored(one.metric, doc, response)
-    given = value if _is_grouping(one.metric) and isinstance(value, Mapping) else {next(iter(one.names)): value}
-    return {name: plain(given[own]) for own, name in _present(one.names, given)}
-
-
-def _present(names: Mapping[str, str], given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """Options in a grouping's names (`em:k=v`) are not in what its function returns."""
-    for own, name in names.items():
-        bare = own if own in given else own.partition(":")[0]
-        if bare in given:
-            yield (bare, name)
-
-
-def _is_grouping(metric: Any) -> bool:
-    return isinstance(metric.metric_name, list | tuple) or "Grouping" in type(metric).__name__
-
-
-def _scored(metric: Any, doc: Any, response: Any) -> Any:
-    function = metric.sample_level_fn
-    call = getattr(function, "compute", None) or getattr(function, "prepare", None) or function
-    if getattr(metric, "batched_compute", False):
-        value = call(responses=[response], docs=[doc])
-        return value[0] if isinstance(value, list) else {name: of_docs[0] for name, of_docs in value.items()}
-    return call(**_arguments(call, doc, response))
-
-
-def _arguments(call: Callable[..., Any], doc: Any, response: Any) -> dict[str, Any]:
-    """What a scoring function takes by name: lighteval's present words and those of older files."""
-    known = {
-        "doc": doc,
-        "model_response": response,
-        "formatted_doc": doc,
-        "predictions": response.final_text,
-        "golds": [],
-    }
-    named = inspect.signature(call).parameters
-    if "golds" in named:
-        known["golds"] = doc.get_golds()
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in named.values())
-    wanted = {*named, "doc", "model_response"} if takes_any else {*named}
-    return {name: value for name, value in known.items() if name in wanted}
-
-
-def plain(value: Any) -> Any:
-    """Numpy's numbers and truth values as Python's."""
-    item = getattr(value, "item", None)
-    return item() if callable(item) and getattr(value, "ndim", None) == 0 else value

@@ -64,6 +64,7 @@ SERVED: dict[str, tuple[str, ...]] = {
     "lighteval.tasks.multilingual.utils": (),
     "lighteval.tasks.multilingual.utils.task_utils": ("formulations",),
     "lighteval.utils": (),
+    "lighteval.utils.imports": ("libraries",),
     "lighteval.utils.language": ("language",),
     "lighteval.utils.utils": ("docs",),
 }

@@ -9,12 +9,14 @@ import ast
 import re
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import BaseLoader, Environment, StrictUndefined, Template, TemplateError
 
 from hydra_eval.errors import UserError, did_you_mean
 from hydra_eval.tasks.task import Row
+
+T = TypeVar("T")
 
 
 def _regex_replace(text: str, pattern: str, replacement: str, count: int = 0) -> str:
@@ -93,6 +95,21 @@ def choice_field(value: Any, *, columns: Collection[str], where: str) -> Callabl
         return choices
 
     return field
+
+
+def once_per_row(field: Callable[[Row], T]) -> Callable[[Row], T]:
+    """The same field, worked out once for each row object: a hook may be slow, and an example stands in many prompts.
+
+    The rows are kept beside what was made of them, so that no other row can come to lie in their place.
+    """
+    known: dict[int, tuple[Row, T]] = {}
+
+    def remembered(row: Row) -> T:
+        if id(row) not in known:
+            known[id(row)] = (row, field(row))
+        return known[id(row)][1]
+
+    return remembered
 
 
 def key_field(value: Any, *, where: str) -> Callable[[Row], str | None]:

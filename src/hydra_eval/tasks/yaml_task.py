@@ -21,7 +21,7 @@ from hydra_eval.tasks.hooks import hook
 from hydra_eval.tasks.measures import Measures
 from hydra_eval.tasks.shot_plan import shot_config_of, shot_plan, shot_pool
 from hydra_eval.tasks.task import Task, Template
-from hydra_eval.tasks.templates import choice_field, key_field, target_field, text_field
+from hydra_eval.tasks.templates import choice_field, key_field, once_per_row, target_field, text_field
 
 
 def build_yaml_task(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskData, *, measures: Measures) -> Task:
@@ -76,10 +76,11 @@ def _template(task: TaskConfig, columns: Sequence[str], shot_config: Mapping[str
     text = value("doc_to_text")
     if text is None and task.output_type == "loglikelihood_rolling":
         text = ""  # never shown: the whole target is scored on its own
+    choices = choice_field(value("doc_to_choice"), columns=columns, where=f"{prefix}doc_to_choice")
     return Template(
-        text=text_field(text, **common, where=f"{prefix}doc_to_text"),
-        target=target_field(value("doc_to_target"), **common, where=f"{prefix}doc_to_target"),
-        choices=choice_field(value("doc_to_choice"), columns=columns, where=f"{prefix}doc_to_choice"),
+        text=once_per_row(text_field(text, **common, where=f"{prefix}doc_to_text")),
+        target=once_per_row(target_field(value("doc_to_target"), **common, where=f"{prefix}doc_to_target")),
+        choices=None if choices is None else once_per_row(choices),
         gen_prefix=key_field(value("gen_prefix"), where=f"{prefix}gen_prefix"),
         target_delimiter=value("target_delimiter"),
         fewshot_delimiter=value("fewshot_delimiter"),

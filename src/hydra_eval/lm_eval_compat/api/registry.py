@@ -83,6 +83,8 @@ def _own_metrics() -> Mapping[str, Metric]:
 
 def _adding(table: dict[str, Any], name: str) -> Decorator[Any]:
     def add(item: Any) -> Any:
+        if name in table:
+            raise ValueError(f"'{name}' is already registered, as {table[name]!r}; run these tasks one by one")
         table[name] = item
         return item
 

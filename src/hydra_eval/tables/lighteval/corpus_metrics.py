@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +71,6 @@ class CorpusLevelTranslationMetric(CorpusLevelComputation):
     metric_type: str
     lang: str = ""
     """zh, ja or ko: how bleu cuts words, and ter with Asian signs."""
-    needs: ClassVar[tuple[str, ...]] = ("sacrebleu",)
 
     def compute_corpus(self, items: list[Any]) -> float:
         replies = [as_list(item.preds)[0] for item in items]

@@ -32,7 +32,7 @@ class Preparator:
         raise NotImplementedError
 
 
-@dataclass
+@dataclass(eq=False)
 class Metric:
     """A named score with its aggregation. Calling it sets options, which become part of its name."""
 
@@ -62,27 +62,27 @@ class Metric:
         return {name: getattr(function, "compute_corpus", function) for name, function in table.items()}
 
 
-@dataclass
+@dataclass(eq=False)
 class MetricGrouping(Metric):
     """Several scores of one computation: a list of names, and mappings by name."""
 
 
-@dataclass
+@dataclass(eq=False)
 class CorpusLevelMetric(Metric):
     """Scored over the whole corpus at once."""
 
 
-@dataclass
+@dataclass(eq=False)
 class SampleLevelMetric(Metric):
     """Scored per document, then averaged."""
 
 
-@dataclass
+@dataclass(eq=False)
 class CorpusLevelMetricGrouping(MetricGrouping):
     """Several at once, over the whole corpus."""
 
 
-@dataclass
+@dataclass(eq=False)
 class SampleLevelMetricGrouping(MetricGrouping):
     """Several at once, per document."""
 

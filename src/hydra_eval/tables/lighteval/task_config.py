@@ -9,6 +9,14 @@ from typing import Any
 
 
 @dataclass
+class TextGenerationInputGrammarType:
+    """A grammar for replies; a task that has one is refused."""
+
+    type: str
+    value: Any = None
+
+
+@dataclass
 class LightevalTaskConfig:
     """One task: its data set, how a row becomes a `Doc`, and how answers are scored."""
 
