@@ -200,7 +200,15 @@ def test_help_names_every_group(tmp_path: Path) -> None:
     assert not (tmp_path / "outputs").exists()
 
 
-def test_tab_completes_task_names(tmp_path: Path) -> None:
-    line = f"python {ROOT / 'run.py'} task=gs"
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("task=lambada_o", ["task=lambada_openai"]),
+        ("task=[lambada_o", ["task=[lambada_openai"]),
+        ("task=[demo,piqa,lambada_o", ["task=[demo,piqa,lambada_openai"]),
+    ],
+)
+def test_tab_completes_task_names(tmp_path: Path, typed: str, completed: list[str]) -> None:
+    line = f"python {ROOT / 'run.py'} {typed}"
     done = run_alone("-sc", "query=bash", cwd=tmp_path, COMP_LINE=line, COMP_POINT=str(len(line)))
-    assert done.stdout.split() == ["task=gsm8k"]
+    assert done.stdout.split() == completed

@@ -24,3 +24,17 @@ def test_what_stdout_cannot_take_is_a_warning(
     with caplog.at_level(logging.WARNING):
         Screen(shown=True).show_table(results_table(Results()))
     assert "the run folder holds everything" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("total", "shown", "told"),
+    [(5, True, True), (4, True, False), (5, False, False)],
+    ids=["many", "few", "other rank"],
+)
+def test_a_bar_stands_over_more_than_a_few(
+    capsys: pytest.CaptureFixture[str], total: int, shown: bool, told: bool
+) -> None:
+    with Screen(shown=shown).counting("data sets", total) as advance:
+        for _ in range(total):
+            advance()
+    assert (f"{total}/{total}" in capsys.readouterr().err) is told

@@ -79,7 +79,7 @@ def _check_on_likelihoods(task: Task, pipeline: Pipeline, requests: int, where: 
 
 
 class Likelihood(tuple[Any, ...]):
-    """(log-likelihood, is_greedy), as lm-eval shows it, which also knows the number of tokens that it is summed over."""
+    """(log-likelihood, is_greedy), as lm-eval shows it, which also knows how many tokens it is summed over."""
 
     tokens: int
 

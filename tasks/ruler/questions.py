@@ -51,9 +51,9 @@ def rows(*, source: str, **metadata: Any) -> dict[str, Any]:
 def sample(question: Question, paragraphs: Sequence[str], units: int, rng: random.Random) -> Sample:
     """`units` paragraphs in any order, the gold ones among them."""
     known = {*question.gold, *question.near}
-    far = [text for text in paragraphs if text not in known]
-    others = rng.sample(question.near, len(question.near)) + rng.sample(far, len(far))
-    chosen = [*question.gold, *others][:units]
+    drawn = rng.sample(paragraphs, min(units + len(known), len(paragraphs)))
+    far = [text for text in drawn if text not in known]
+    chosen = [*question.gold, *rng.sample(question.near, len(question.near)), *far][:units]
     rng.shuffle(chosen)
     context = "\n\n".join(f"Document {number}:\n{text}" for number, text in enumerate(chosen, 1))
     return Sample(

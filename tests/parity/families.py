@@ -69,7 +69,7 @@ def compare_family(
 def compare_made_up(task: TaskFile, root: Path, *, wordings: Sequence[Wording] = (PLAIN,)) -> Iterator[Verdict]:
     try:
         found, theirs = prepared(task, root)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a task\'s own code raises
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a task's own code raises
         yield Verdict(task=task.name, skipped=f"lm-eval: {short(error)}")
         return
     yield from compare_loaded(found, theirs, root, wordings=wordings, shots=SHOTS)
@@ -112,7 +112,7 @@ def _tried(task: TaskFile, files: Mapping[str, Path]) -> tuple[Any, Exception | 
         theirs = loaded
         their_scores(theirs)
         seen_by_lm_eval(theirs, shots=2)
-    except Exception as error:  # noqa: BLE001 - whatever a task\'s own code raises
+    except Exception as error:  # noqa: BLE001 - whatever a task's own code raises
         return theirs, error
     return theirs, None
 
@@ -123,7 +123,7 @@ def _scores(task: TaskFile, theirs: Any, root: Path) -> Verdict:
     try:
         asked = seen_by_lm_eval(theirs, shots=0)
         expected, replies = their_scores(theirs)
-    except Exception as error:  # noqa: BLE001 - whatever a task\'s own code raises
+    except Exception as error:  # noqa: BLE001 - whatever a task's own code raises
         return replace(here, skipped=f"lm-eval: {short(error)}")
     here = replace(here, docs=len(asked.docs))
     try:

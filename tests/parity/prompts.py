@@ -23,6 +23,7 @@ from hydra_eval.errors import UserError
 
 from .catalogue import Found, found_below
 from .sides import PLAIN, Seen, Wording, our_task, our_work, seen_by_lm_eval, seen_by_us, their_task
+from .standins import stood_in_for
 from .wordings import chat_wordings
 
 SHOTS = (0, None, 3)
@@ -93,24 +94,19 @@ def first_difference(theirs: Any, ours: Any) -> str:
     return f"lm-eval {theirs!r:.150}, hydra-eval {ours!r:.150}"
 
 
-def compare_task(
-    found: Found,
-    root: Path,
-    *,
-    wordings: Sequence[Wording] = (PLAIN,),
-    shots: Sequence[int | None] = SHOTS,
-    limit: int | None = None,
-) -> Iterator[Verdict]:
-    """One verdict per number of examples and wording; a single one where the task cannot be loaded."""
+def compare_task(found: Found, root: Path, **options: Any) -> list[Verdict]:
+    """One verdict per number of examples and wording; a single one where the task cannot be loaded.
+
+    `options`: those of `compare_loaded`.
+    """
     if found.reason:
-        yield Verdict(task=found.task.name, skipped=found.reason)
-        return
-    try:
-        theirs = their_task(found.task, found.files)
-    except Exception as error:  # noqa: BLE001 - whatever a task\'s own code raises
-        yield Verdict(task=found.task.name, skipped=f"lm-eval: {short(error)}")
-        return
-    yield from compare_loaded(found, theirs, root, wordings=wordings, shots=shots, limit=limit)
+        return [Verdict(task=found.task.name, skipped=found.reason)]
+    with stood_in_for():
+        try:
+            theirs = their_task(found.task, found.files)
+        except Exception as error:  # noqa: BLE001 - whatever a task's own code raises
+            return [Verdict(task=found.task.name, skipped=f"lm-eval: {short(error)}")]
+        return list(compare_loaded(found, theirs, root, **options))
 
 
 def compare_loaded(
@@ -140,7 +136,7 @@ def _verdict(found: Found, theirs: Any, root: Path, *, shots: int, wording: Word
     here = Verdict(task=found.task.name, wording=wording.name, shots=f"{shots}{own}")
     try:
         expected = seen_by_lm_eval(theirs, shots=shots, wording=wording, limit=limit)
-    except Exception as error:  # noqa: BLE001 - whatever a task\'s own code raises
+    except Exception as error:  # noqa: BLE001 - whatever a task's own code raises
         return replace(here, skipped=f"lm-eval: {short(error)}")
     try:
         task = our_task(found.task, root, shots=shots, limit=limit)
@@ -204,7 +200,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     wrong = 0
     for found in found_below(args.data):
         if fnmatch(found.task.name, args.tasks):
-            verdicts = list(compare_task(found, args.data, wordings=wordings, limit=args.limit))
+            verdicts = compare_task(found, args.data, wordings=wordings, limit=args.limit)
             print(*map(line, rows(verdicts)), sep="\n")
             print(*(f"    {text}\n" for one in verdicts for text in one.wrong[:SHOWN]), sep="", end="", flush=True)
             wrong += any(one.wrong for one in verdicts)

@@ -52,7 +52,7 @@ def found_suite(root: Path) -> Suite:
         tasks=tuple(task.name for task in tasks),
         files=tuple(str(task.path) for task in tasks),
         shots=2,
-        limit=12,
+        limit=24,
         batch_size=1,
     )
 

@@ -14,7 +14,7 @@ from .prompts import Verdict, compare_task, compared, first_difference, numbers_
 from .sides import PLAIN, Asked, Seen
 
 DATA_SETS = sorted(str(path.relative_to(DATA)) for path in DATA.glob("*/*") if path.is_dir())
-DOCS = 20
+DOCS = 10
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def wordings() -> tuple[object, ...]:
     pytest.importorskip("lm_eval", reason="needs lm-evaluation-harness (extra: parity)")
     from .wordings import chat_wordings
 
-    return (PLAIN, *chat_wordings()[1:])
+    return (PLAIN, *chat_wordings()[2:4])
 
 
 def verdicts_of(data_set: str, **options: object) -> list[Verdict]:

@@ -17,9 +17,10 @@ from hydra_eval.config.schema import DataConfig
 from hydra_eval.config.task_index import task_index
 from hydra_eval.pipeline import prepare
 from hydra_eval.style import Style
+from hydra_eval.tasks.templates import text_field
 
 from ..toys import built
-from .compare import FACETS, SHELF, Case, Pair, Row, built_pair, read_task_yaml, write_splits
+from .compare import FACETS, SHELF, Case, Pair, Row, built_pair, original, read_task_yaml, write_splits
 from .rows_generation import DATA
 
 FAMILIES = ("gsm8k", "svamp", "hendrycks_math", "bbh", "drop", "triviaqa", "nq_open", "squadv2", "humaneval", "mbpp")
@@ -209,3 +210,22 @@ def pair(request: pytest.FixtureRequest, lm_eval: None, tmp_path_factory: pytest
 def test_equals_lm_eval(pair, facet) -> None:
     ours, theirs = FACETS[facet](pair)
     assert ours == theirs
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("way", ["zeroshot", "fewshot", "cot_zeroshot", "cot_fewshot"])
+def test_every_subset_of_bbh_is_worded_as_in_lm_eval(way, lm_eval) -> None:
+    keys = ("task", "dataset_path", "dataset_name", "description", "doc_to_target", "generation_kwargs", "metric_list")
+    row = {"input": "Is it?", "target": "(A)"}
+
+    def worded(file: Path) -> dict[str, Any]:
+        config = read_task_yaml(file)
+        prompt = text_field(config["doc_to_text"], columns=(), has_choices=False, where=str(file))(row)
+        target = text_field(config["doc_to_target"], columns=(), has_choices=False, where=str(file))(row)
+        for metric in config["metric_list"]:
+            metric.get("regexes_to_ignore", []).sort()  # single characters: their order changes nothing
+        return {key: config.get(key) for key in keys} | {"doc_to_text": prompt, "doc_to_target": target}
+
+    theirs = [worded(file) for file in sorted(original(f"bbh/{way}").glob("[!_]*.yaml"))]
+    assert len(theirs) == 27
+    assert [worded(SHELF / f"bbh/{config['task']}.yaml") for config in theirs] == theirs

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -284,7 +285,7 @@ def test_parameters_that_cannot_be(
 )
 def test_what_cannot_be_scored_is_refused_before_the_data(tmp_path: Path, metrics: str, message: str) -> None:
     path = write_table(tmp_path, entry(metrics=metrics))
-    write_split(tmp_path, "test", ()).unlink()
+    shutil.rmtree(tmp_path / "org")
     with pytest.raises(UserError, match=message):
         table_task(path)
 

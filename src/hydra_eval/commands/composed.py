@@ -11,6 +11,7 @@ from hydra.errors import CompactHydraException
 from hydra_eval.config.compose import register, typed
 from hydra_eval.config.explain import explain
 from hydra_eval.config.schema import RunConfig
+from hydra_eval.config.tasks_file import with_tasks_file
 from hydra_eval.errors import UserError
 from hydra_eval.resources import conf_folder
 
@@ -19,7 +20,7 @@ def composed(overrides: Sequence[str]) -> RunConfig:
     """What `run.py` would compose from the same overrides. Raises UserError where it cannot."""
     register()
     with _in_our_words(), initialize_config_dir(version_base="1.3", config_dir=str(conf_folder())):
-        return typed(compose(config_name="config", overrides=list(overrides)))
+        return typed(compose(config_name="config", overrides=with_tasks_file(overrides)))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from hydra_eval.config.explain import nested_schema, unknown_name
 from hydra_eval.config.folder import job_folder_name
+from hydra_eval.config.help_text import group_options
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_folders import task_folders
 from hydra_eval.config.task_source import TaskSource
@@ -38,6 +39,7 @@ def register() -> None:
     ConfigStore.instance().store(name="run_schema", node=RunConfig)
     OmegaConf.register_new_resolver("bundled", lambda path: str(PACKAGE / path), replace=True)
     OmegaConf.register_new_resolver("job_folder", job_folder_name, replace=True)
+    OmegaConf.register_new_resolver("group_options", group_options, replace=True)
 
 
 def typed(cfg: DictConfig) -> RunConfig:

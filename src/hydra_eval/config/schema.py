@@ -129,7 +129,7 @@ class FewshotConfig:
     on_pinned: str = "replace"
     """A task whose YAML says `num_fewshot: 0` keeps it under `keep`; `n` wins under `replace`."""
     compat: str | None = None
-    """Whose picks the strategy `task` repeats: lm_eval or lighteval; default: lighteval's for tasks of a TASKS_TABLE."""
+    """Whose picks the strategy `task` repeats: lm_eval or lighteval; default: lighteval for tasks of a TASKS_TABLE."""
     on_leak: str = "replace"
     """An example that is the document itself makes way for another under `replace`; `allow` keeps it."""
 

@@ -48,7 +48,8 @@ class TaskSource(ConfigSource):
             return [] if results_filter is ObjectType.CONFIG else [GROUP]
         if config_path.strip("/") != GROUP or results_filter is ObjectType.GROUP:
             return []
-        return sorted(task_index(self._folders()).entries)
+        names = sorted(task_index(self._folders()).entries)
+        return names + _within_list(names)
 
     def load_config(self, config_path: str) -> ConfigResult:
         spec = config_path.removeprefix(f"{GROUP}/")
@@ -66,6 +67,14 @@ class TaskSource(ConfigSource):
 
     def _folders(self) -> tuple[Path, ...]:
         return tuple(Path(folder) for folder in self.path.split(os.pathsep))
+
+
+def _within_list(names: list[str]) -> list[str]:
+    """While a shell completes `task=[a,b…`, which Hydra takes for one name: the names behind what is typed."""
+    word = os.environ.get("COMP_LINE", "").rpartition(" ")[2]
+    typed = word.partition(f"{GROUP}=")[2]
+    begun = typed[: typed.rfind(",") + 1] or typed[:1]
+    return [f"{begun}{name}" for name in names] if begun.startswith("[") else []
 
 
 def escaped(value: Any, keys: tuple[str, ...] = ()) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 FLOATING = "floating"
@@ -65,13 +65,31 @@ def fingerprint(rows: Iterable[Mapping[str, Any]]) -> str:
     """A hash of the rows' content, the same in every process and on every machine."""
     found = hashlib.sha256()
     for row in rows:
-        text = json.dumps(dict(row), sort_keys=True, ensure_ascii=False, default=_plain)
-        found.update(text.encode("utf-8", "backslashreplace") + b"\n")
+        found.update(_text(row).encode("utf-8", "backslashreplace") + b"\n")
     return found.hexdigest()
 
 
-def _plain(value: Any) -> str:
-    """What JSON does not know: bytes, and whatever has them (images, arrays), by their hash; the rest as text."""
+def _text(value: Any) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_plain)
+    except TypeError:
+        # Keys that JSON has not, or that have no order.
+        return json.dumps(_by_text(value), ensure_ascii=False, default=_plain)
+
+
+def _by_text(value: Any) -> Any:
+    """Mappings as lists of pairs, by the text of their keys."""
+    if isinstance(value, Mapping):
+        return sorted(([repr(key), _by_text(inner)] for key, inner in value.items()), key=lambda pair: pair[0])
+    return [_by_text(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _plain(value: Any) -> Any:
+    """What JSON does not know: records by their fields, sets in order, bytes and what has them (images) by a hash."""
+    if is_dataclass(value):
+        return {known.name: getattr(value, known.name) for known in fields(value)}
+    if isinstance(value, set | frozenset):
+        return sorted(map(repr, value))
     as_bytes = value if isinstance(value, bytes) else value.tobytes() if hasattr(value, "tobytes") else None
     if as_bytes is not None:
         return hashlib.sha256(as_bytes).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,7 +27,10 @@ def load(source: Source, *, retries: int = 0, sleep: Callable[[float], None] = t
     """
     if source.make is not None:
         with noted(f"in custom_dataset of {source.where}"):
-            return Loaded(splits=source.make())
+            made = source.make()
+            return Loaded(
+                splits={split: list(rows) if isinstance(rows, Iterator) else rows for split, rows in made.items()}
+            )
     is_offline = _is_out_of_reach(source)
     for part in source.parts:
         check_files(part, source)

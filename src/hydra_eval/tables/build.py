@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hydra_eval.config.schema import RunConfig
@@ -50,13 +51,32 @@ NOT_FOR_TABLES = (
 """Keys of a task's config that an entry of a table has no use for."""
 
 
-def build_table_task(cell: Cell, task: TaskConfig, config: RunConfig, loaded: Loaded) -> Task:
-    """Make one cell's documents of what has been loaded, and resolve everything about it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """An entry of which everything is known but its data."""
+
+    entry: Any
+    where: str
+    """File and task, for messages."""
+    metrics: Sequence[TableMetric]
+    questions: Questions
+
+
+def check_table_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Checked:
+    """Raises UserError for whatever is wrong in an entry, its metrics and their parameters, before any data is read."""
     where = f"{task.table}: task '{task.task}'"
     entry = table_config(str(task.table), task.task)
     _refuse_what_has_no_effect(entry, task, config, where)
     metrics = table_metrics(metrics_of(entry, where=str(task.table)), cell.parameters, where=where)
     questions = _questions(entry, task, config, metrics, where)
+    return Checked(entry=entry, where=where, metrics=metrics, questions=questions)
+
+
+def build_table_task(cell: Cell, task: TaskConfig, config: RunConfig, loaded: Loaded) -> Task:
+    """Make one cell's documents of what has been loaded, and resolve everything about it."""
+    checked = check_table_task(cell, task, config)
+    entry, where, metrics, questions = checked.entry, checked.where, checked.metrics, checked.questions
+    _say_length(questions, where)
     reader = Reader(entry=entry, where=where, splits=loaded.splits)
     all_docs = _documents(cell, task, config, reader)
     template = _template()
@@ -100,9 +120,6 @@ def _questions(
 ) -> Questions:
     kinds = frozenset(metric.category for metric in metrics)
     kwargs = merged_kwargs(task, config.generation) if GENERATIVE in kinds else None
-    if kwargs is not None and not any(kwargs.get(key) for key in LENGTH_KEYS):
-        text = "%s: no generation_size: replies end after %d tokens (generation.max_new_tokens)."
-        log.warning(text, where, DEFAULT_LENGTH)
     seed = config.generation.seed if config.generation.seed is not None else config.seed
     return Questions(
         kinds=kinds,
@@ -111,6 +128,13 @@ def _questions(
         generation_kwargs=kwargs,
         repeats=1 if kwargs is None else _repeats(_wanted(entry, task, config, metrics), kwargs, metrics, where),
     )
+
+
+def _say_length(questions: Questions, where: str) -> None:
+    kwargs = questions.generation_kwargs
+    if kwargs is not None and not any(kwargs.get(key) for key in LENGTH_KEYS):
+        text = "%s: no generation_size: replies end after %d tokens (generation.max_new_tokens)."
+        log.warning(text, where, DEFAULT_LENGTH)
 
 
 def _wanted(entry: Any, task: TaskConfig, config: RunConfig, metrics: Sequence[TableMetric]) -> int:

@@ -18,7 +18,7 @@ from hydra_eval.data.source import Source
 from hydra_eval.data.stream import heads_of
 from hydra_eval.data.task_data import TaskData
 from hydra_eval.errors import UserError
-from hydra_eval.tables.build import build_table_task
+from hydra_eval.tables.build import build_table_task, check_table_task
 from hydra_eval.tasks.cells import Cell, cells
 from hydra_eval.tasks.class_task import build_class_task
 from hydra_eval.tasks.code_gate import check_code_gate
@@ -68,6 +68,9 @@ def order_cells(wanted: Sequence[Cell], tasks: Mapping[str, TaskConfig], config:
         for cell in wanted
         if tasks[cell.key].python_class is None and tasks[cell.key].table is None
     }
+    for cell in wanted:
+        if tasks[cell.key].table is not None:
+            check_table_task(cell, tasks[cell.key], config)
     sources = {cell.name: _source(cell, tasks[cell.key], config, chosen[cell.name]) for cell in wanted}
     return Order(config=config, cells=wanted, tasks=tasks, choices=chosen, sources=sources, measures=measures)
 
