@@ -101,7 +101,15 @@ def _parts_below_root(path: str, name: str | None, kwargs: Mapping[str, Any], ro
         return (Part(path=str(copy), name=name, kwargs=_local_only(kwargs)),) if held else ()
     if parts := parts_in(copy / (name or "default")):
         return parts
-    return (Part(path=str(copy), name=name, kwargs=_local_only(kwargs)),) if (copy / CARD).is_file() else ()
+    if (copy / CARD).is_file():
+        return (Part(path=str(copy), name=name, kwargs=_local_only(kwargs)),)
+    return () if name else _parts_of_only_subset(copy)
+
+
+def _parts_of_only_subset(copy: Path) -> tuple[Part, ...]:
+    """As on the hub, who names no subset gets the only one there is."""
+    subsets = [entry for entry in copy.iterdir() if entry.is_dir()] if copy.is_dir() else []
+    return parts_in(subsets[0]) if len(subsets) == 1 else ()
 
 
 def _parts_of_folder(path: str, name: str | None, kwargs: Mapping[str, Any], places: Places) -> tuple[Part, ...]:
