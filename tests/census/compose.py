@@ -94,7 +94,7 @@ def _check_group(entry: Entry, index: TaskIndex, report: Report) -> None:
         return
     own = {key: task for key, task in options["tasks"].items() if not _is_plain(key, task, index)}
     report.counts["task of a group's own"] += len(own)
-    content = _tried(entry, "compose", report, lambda: through_hydra({**options, "tasks": own}))
+    content = _tried(entry, "compose", report, lambda: through_hydra({"groups": options["groups"], "tasks": own}))
     for task in content["tasks"].values() if content is not None else ():
         _check_content(entry, task, report)
 
@@ -105,11 +105,11 @@ def _is_plain(key: str, task: Mapping[str, Any], index: TaskIndex) -> bool:
 
 def _check_content(entry: Entry, content: Mapping[str, Any], report: Report) -> None:
     refused = [key for key in REFUSED if content.get(key) is not None]
-    for key in refused or (["unsafe_code"] if content.get("unsafe_code") else []):
+    for key in refused:
         report.refused.setdefault(key, []).append(content["task"])
     # Refused keys apart, the rest of the task is to be sound.
-    allowed = {**content, **dict.fromkeys(refused), "unsafe_code": False}
-    task = _tried(entry, "config", report, lambda: task_config(with_stand_ins(allowed, report.registered)))
+    allowed = with_stand_ins({**content, **dict.fromkeys(refused)}, report.registered)
+    task = _tried(entry, "config", report, lambda: task_config(allowed))
     if task is None or content["python_class"] or content["table"]:
         return
     _tried(entry, "filters", report, lambda: build_pipelines(task.filter_list, where=task.file))

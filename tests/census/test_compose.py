@@ -36,13 +36,13 @@ def index(tree: Path) -> TaskIndex:
 
 @pytest.mark.parity
 def test_every_task_and_group_of_lm_evals_tree_composes(tree: Path) -> None:
-    """Takes about 80 seconds of CPU: 13,000 tasks, each into the config system and out of it."""
+    """Takes 80 to 100 seconds of CPU: 13,000 tasks, each into the config system and out of it."""
     report = census([tree])
     assert report.counts["task"] > 13_000
     causes = {failure.name: failure.cause for failure in report.failures if failure.name not in NEEDS_EVALUATE}
     assert set(causes) == set(BROKEN_UPSTREAM), "\n".join(lines(report))
     assert all(reason in causes[name] for name, reason in BROKEN_UPSTREAM.items())
-    assert set(report.refused) <= {"doc_to_image", "doc_to_audio", "unsafe_code"}
+    assert set(report.refused) <= {"doc_to_image", "doc_to_audio"}
 
 
 @pytest.mark.parity

@@ -128,7 +128,7 @@ def table(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("rest", "names"),
     [
-        ("", ["lone", "quiz:law", "quiz:art"]),
+        ("", ["lone", "quiz:art", "quiz:law"]),
         (":lone", ["lone"]),
         (":quiz:art|5", ["quiz:art"]),
         (":quiz", ["quiz:art", "quiz:law"]),

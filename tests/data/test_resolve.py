@@ -45,11 +45,12 @@ def test_an_empty_split_below_the_root_matters_only_to_who_wants_it(tmp_path: Pa
 
 
 def test_the_only_subset_below_the_root_is_what_a_task_without_one_gets(tmp_path: Path) -> None:
-    (tmp_path / "org" / "name" / "sub").mkdir(parents=True)
-    write_rows(tmp_path / "org" / "name" / "sub" / "test.jsonl", ROWS)
-    assert rows(task("org/name", tmp_path), root=str(tmp_path)) == list(ROWS)
-    (tmp_path / "org" / "name" / "other").mkdir()
-    assert source_of(task("org/name", tmp_path), DataConfig(root=str(tmp_path))).kind == "hub"
+    folder, root = tmp_path / "root" / "org" / "name", str(tmp_path / "root")
+    (folder / "sub").mkdir(parents=True)
+    write_rows(folder / "sub" / "test.jsonl", ROWS)
+    assert rows(task("org/name", tmp_path), root=root) == list(ROWS)
+    (folder / "other").mkdir()
+    assert source_of(task("org/name", tmp_path), DataConfig(root=root)).kind == "hub"
 
 
 @pytest.mark.parametrize("place", ["org/name/default", "org/name/sub"])

@@ -1,7 +1,7 @@
 """Tasks named by where they are: a YAML file, or a Python file or module with a TASKS_TABLE.
 
     path/to/task.yaml          the task or group of that file
-    path/to/tasks.py           every task of its table
+    path/to/tasks.py           every task of its table, sorted by name
     path/to/tasks.py:name      one of them; also a prefix or a glob over them
     package.module:name        the same of an installed module; `package.module` alone is all of it
 
