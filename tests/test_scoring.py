@@ -59,8 +59,10 @@ def test_a_choice_row_holds_everything_that_was_asked_and_said() -> None:
 
 @pytest.mark.parametrize(
     ("gold", "expected"),
-    [(1, 1.0), (0, 0.0), ("blue", 1.0), ("red", 0.0), ([0, 1], 1.0), ([0], 0.0), (["blue", 0], 1.0), (-1, 0.0)]
-    + [(np.int32(1), 1.0), (np.float64(0), 0.0), (np.bool_(True), 1.0), ([np.int64(1)], 1.0)],
+    [
+        *((1, 1.0), (0, 0.0), ("blue", 1.0), ("red", 0.0), ([0, 1], 1.0), ([0], 0.0), (["blue", 0], 1.0), (-1, 0.0)),
+        *((np.int32(1), 1.0), (np.float64(0), 0.0), (np.bool_(True), 1.0), ([np.int64(1)], 1.0)),
+    ],
 )
 def test_a_gold_is_an_index_a_text_or_several(gold: Any, expected: float) -> None:
     (row,) = scored(with_template(toy_task(), target=lambda _: gold), RED, BLUE)

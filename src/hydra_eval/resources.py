@@ -23,3 +23,8 @@ def _first_folder(*candidates: Path) -> Path:
         if folder.is_dir():
             return folder
     raise FileNotFoundError(f"hydra-eval is not installed completely: none of {[str(path) for path in candidates]}")
+
+
+def from_here(path: Path) -> Path:
+    """The path as one would type it in the working folder."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

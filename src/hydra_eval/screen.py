@@ -17,6 +17,7 @@ from hydra_eval.aggregate import MetricResult, TaskResult
 from hydra_eval.groups import GroupResult, Results
 from hydra_eval.pipeline import Work
 from hydra_eval.records import Packet
+from hydra_eval.resources import from_here
 from hydra_eval.tasks.task import Task
 
 log = logging.getLogger(__name__)
@@ -97,11 +98,6 @@ def _lossy() -> Iterator[None]:
         yield
     except (OSError, SystemExit) as error:  # rich makes a SystemExit of a broken pipe
         log.warning("Standard output takes no more (%s); the run folder holds everything.", type(error).__name__)
-
-
-def from_here(path: Path) -> Path:
-    """The path as one would type it in the working folder."""
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def describe_task(task: Task) -> str:

@@ -16,6 +16,8 @@ from hydra_eval.pipeline import Work, score
 from hydra_eval.records import Instance, RequestKind, Response
 from hydra_eval.tasks.task import Task
 
+from .patterns import example
+
 BOOTSTRAP = 40
 RELATIVE = 1e-9
 FORMS = (
@@ -60,9 +62,11 @@ def draw(place: Any, salt: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{salt}|{place}".encode()).digest()[:2], "big")
 
 
-def made_up(place: Place, request_type: str, hints: Sequence[str]) -> Any:
-    """A reply such as a model might give, right ones among them."""
+def made_up(place: Place, request_type: str, hints: Sequence[str], texts: Sequence[str] = ()) -> Any:
+    """A reply such as a model might give, right ones among them: one of `texts`, or words in some form."""
     if request_type == "generate_until":
+        if texts and draw(place, "text") % 3 == 0:
+            return f"Well. {texts[draw(place, 'which') % len(texts)]}\nSo"
         words = hints if hints and draw(place, "right") % 3 else LETTERS
         return FORMS[draw(place, "form") % len(FORMS)].format(words[draw(place, "word") % len(words)])
     logprob = -float(draw(place, "sum") % 97) / 4 - 0.125  # a few ties among choices
@@ -79,6 +83,14 @@ def hints_of(task: Any, doc: Any) -> list[str]:
     return [str(one) for one in found]
 
 
+def texts_for(task: Any) -> list[str]:
+    """What the patterns of a task's own filters match, once and twice."""
+    steps = [step for pipeline in task.config.filter_list or [] for step in pipeline["filter"]]
+    patterns = [step["regex_pattern"] for step in steps if isinstance(step.get("regex_pattern"), str)]
+    found = [example(pattern) for pattern in patterns]
+    return [*found, *(f"{text} {text[::-1]} {text}" for text in found)]
+
+
 # --- lm-eval ---
 
 
@@ -86,12 +98,12 @@ def their_scores(task: Any) -> tuple[Scored, dict[Place, Any]]:
     """lm-eval's own filters, `process_results` and aggregation on the requests it has built; and the replies."""
     from lm_eval.evaluator_utils import _compute_task_aggregations
 
-    docs = dict(task.doc_iterator())
+    docs, texts = dict(task.doc_iterator()), texts_for(task)
     replies = {}
     for instance in task.instances:
         hints = hints_of(task, docs[instance.doc_id])
         places = [(instance.doc_id, instance.idx, repeat) for repeat in range(instance.repeats)]
-        replies |= {place: made_up(place, instance.request_type, hints) for place in places}
+        replies |= {place: made_up(place, instance.request_type, hints, texts) for place in places}
         instance.resps = [replies[place] for place in places]
         instance.filtered_resps = {}
     task.apply_filters()

@@ -18,7 +18,7 @@ from hydra_eval.commands.languages import language_code, languages_in
 from hydra_eval.config.task_folders import task_folders
 from hydra_eval.config.task_index import TaskIndex, task_index
 from hydra_eval.errors import UserError, did_you_mean, known_names
-from hydra_eval.screen import from_here
+from hydra_eval.resources import from_here
 
 KINDS = ("task", "class", "table", "group", "tag", "broken")
 
