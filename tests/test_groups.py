@@ -23,7 +23,9 @@ def cell(name: str, *, specs: Sequence[str] = ("all",), shots: int = 0, document
     docs = docs_of([{"number": number} for number in range(documents)], task=name)
     config = {"task": name.partition("|")[0]}
     plan = replace(shot_plan(), n=shots)
-    return replace(toy_task(), name=name, docs=docs, config=config, shots=plan, specs=tuple(specs))
+    return replace(
+        toy_task(), name=name, docs=docs, config=config, shots=plan, specs=tuple(specs), key=name.partition("|")[0]
+    )
 
 
 def scored(task: Task, value: Any, stderr: float | None = None, *, metric: str = "acc") -> TaskResult:
@@ -162,6 +164,30 @@ def test_a_group_asked_with_two_numbers_of_shots_has_two_rows() -> None:
         ("inner|0", ("a|0", "b|0"), 0),
         ("inner|5", ("a|5", "b|5"), 5),
     ]
+
+
+def test_two_settings_of_one_task_keep_to_their_groups() -> None:
+    """`a` as it is, and as the group changed it: one name, two keys."""
+    plain, changed = cell("a"), replace(cell("g__a"), config={"task": "a"}, key="g__a")
+    groups = {"g": group(["g__a"], ["g__a"], {"metric": "acc"}), "all": group(["a", "g"], ["a", "g__a"])}
+    plans = plan_groups(groups, SPEC, [plain, changed])
+    assert [(plan.name, plan.members, plan.tasks) for plan in plans] == [
+        ("g", ("g__a",), ("g__a",)),
+        ("all", ("a", "g"), ("a", "g__a")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("aliases", "own", "shown"),
+    [({}, None, "a|2"), ({}, "Own", "Own|2"), ({"a": "Given"}, "Own", "Given|2")],
+    ids=["name", "the task's alias", "the group's alias"],
+)
+def test_a_row_is_called_by_the_nearest_alias(aliases: dict[str, str], own: str | None, shown: str) -> None:
+    task = replace(cell("a|2"), config={"task": "a", "task_alias": own})
+    groups = {"all": group(["a"], ["a"], aliases=aliases)}
+    results = [scored(task, 1.0)]
+    rows = Results(tasks=tuple(results), groups=tuple(aggregate_groups(plan_groups(groups, SPEC, [task]), results)))
+    assert [rows.alias(row) for _, row in rows.in_order()] == ["all", shown]
 
 
 def test_a_task_outside_of_groups_keeps_its_place() -> None:

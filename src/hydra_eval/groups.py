@@ -46,6 +46,8 @@ class GroupPlan:
     """Rows below it: tasks and groups."""
     tasks: tuple[str, ...]
     """Every task below it, at any depth."""
+    aliases: Mapping[str, str]
+    """What the group calls some of its tasks."""
     means: tuple[GroupMean, ...]
     version: str
     shots: int | None
@@ -102,6 +104,13 @@ class Results:
             visit(result.task.name, 0)
         return [(depth, groups[name] if name in groups else rows[name]) for name, depth in found.items()]
 
+    def alias(self, row: TaskResult | GroupResult) -> str:
+        """What to call a row in a table; a group may call its task otherwise than the task does itself."""
+        if isinstance(row, GroupResult):
+            return row.name.replace(row.plan.group, row.plan.alias, 1)
+        given = next((group.plan.aliases[row.name] for group in self.groups if row.name in group.plan.aliases), None)
+        return row.name.replace(row.task.base_name, given or row.task.config.get("task_alias") or row.task.base_name, 1)
+
     def outermost(self) -> list[TaskResult | GroupResult]:
         """The rows at the left edge of the table."""
         return [row for depth, row in self.in_order() if depth == 0]
@@ -131,7 +140,7 @@ def _cells(leaves: Sequence[str], tasks: Sequence[Task]) -> dict[tuple[str, ...]
     """Names of the cells that a SPEC has for a group's tasks → the first SPEC that has them all."""
     found: dict[tuple[str, ...], str] = {}
     for spec in dict.fromkeys(spec for task in tasks for spec in task.specs):
-        cell_of = {task.base_name: task.name for task in tasks if spec in task.specs}
+        cell_of = {task.key: task.name for task in tasks if spec in task.specs}
         if leaves and all(leaf in cell_of for leaf in leaves):
             found.setdefault(tuple(cell_of[leaf] for leaf in leaves), spec)
     return found
@@ -153,6 +162,7 @@ def _plan(
         alias=group.get("alias") or name,
         members=tuple(direct),
         tasks=tuple(task.name for task in below.values()),
+        aliases={below[key].name: alias for key, alias in (group.get("aliases") or {}).items()},
         means=means,
         version=str((group.get("metadata") or {}).get("version", "N/A")),
         shots=shots.pop() if len(shots) == 1 else None,

@@ -79,7 +79,7 @@ def _tables(results: Results) -> dict[str, Any]:
     aggregated = {group.name: group_scores[group.name] for group in groups if group.plan.means}
     directions = {result.name: _directions(result.metrics) for result in tasks}
     return {
-        "results": {result.name: _task_scores(result) for result in tasks} | group_scores,
+        "results": {result.name: _task_scores(result, results.alias(result)) for result in tasks} | group_scores,
         **({"groups": aggregated} if aggregated else {}),
         "group_subtasks": {group.name: list(group.plan.members) for group in groups},
         "configs": {result.name: plain(result.task.config) for result in tasks},
@@ -94,8 +94,7 @@ def _tables(results: Results) -> dict[str, Any]:
     }
 
 
-def _task_scores(result: TaskResult) -> dict[str, Any]:
-    alias = result.task.config.get("task_alias") or result.name
+def _task_scores(result: TaskResult, alias: str) -> dict[str, Any]:
     return {"name": result.name, "alias": alias, "sample_len": result.documents, **_scores(result.metrics)}
 
 

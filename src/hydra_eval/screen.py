@@ -116,7 +116,7 @@ def results_table(results: Results) -> Table:
         table.add_column(name, justify="right" if name in ("shots", "n", "value", "stderr") else "left")
     ordered = results.in_order()
     for place, (depth, row) in enumerate(ordered):
-        head = ("  " * depth + display_name(row), *_version_and_shots(row))
+        head = ("  " * depth + results.alias(row), *_version_and_shots(row))
         for metric in row.metrics:
             table.add_row(*head, *_metric_cells(metric))
             head = ("", "", "")
@@ -125,13 +125,6 @@ def results_table(results: Results) -> Table:
         if ordered[place + 1 : place + 2] == [] or ordered[place + 1][0] == 0:
             table.add_section()
     return table
-
-
-def display_name(row: TaskResult | GroupResult) -> str:
-    """The alias that its file gives; the name keeps what tells cells apart."""
-    if isinstance(row, GroupResult):
-        return row.name.replace(row.plan.group, row.plan.alias, 1)
-    return row.name.replace(row.task.base_name, row.task.config.get("task_alias") or row.task.base_name, 1)
 
 
 def _version_and_shots(row: TaskResult | GroupResult) -> tuple[str, str]:

@@ -60,7 +60,9 @@ def test_a_group_has_lm_evals_tasks_with_lm_evals_values(folder: Path, name: str
     tasks = pytest.importorskip("lm_eval.tasks")
     theirs = tasks.TaskManager(include_path=str(folder), include_defaults=False).load([name])
     ours = options_for(name, task_index((folder,)))
-    assert {group: record["members"] for group, record in ours["groups"].items()} == theirs["group_map"]
+    called = ours["selection"][name]["tasks"]
+    members = {group: [called.get(key, key) for key in record["members"]] for group, record in ours["groups"].items()}
+    assert members == theirs["group_map"]
     assert {group: record["alias"] for group, record in ours["groups"].items()} == {
         group: found.alias for group, found in theirs["groups"].items()
     }
@@ -74,8 +76,9 @@ def test_a_group_has_lm_evals_tasks_with_lm_evals_values(folder: Path, name: str
 def test_a_groups_aliases_are_those_that_lm_eval_shows(folder: Path, name: str) -> None:
     tasks = pytest.importorskip("lm_eval.tasks")
     theirs = tasks.TaskManager(include_path=str(folder), include_defaults=False).load([name])["tasks"]
-    groups = options_for(name, task_index((folder,)))["groups"].values()
-    ours = {task: alias for group in groups for task, alias in group["aliases"].items()}
+    options = options_for(name, task_index((folder,)))
+    called, groups = options["selection"][name]["tasks"], options["groups"].values()
+    ours = {called[key]: alias for group in groups for key, alias in group["aliases"].items()}
     assert ours == {name: task.config.task_alias for name, task in theirs.items() if task.config.task_alias}
 
 

@@ -88,7 +88,7 @@ def test_a_changed_member_has_a_key_of_its_own_and_keeps_its_name(tree: Path, me
     assert leaves(options) == {key: "a"}
     assert options["tasks"][key]["task"] == "a"
     assert options["tasks"][key]["num_fewshot"] == member["num_fewshot"]
-    assert options["groups"]["g"]["members"] == ["a"]
+    assert options["groups"]["g"]["members"] == [key]
 
 
 def test_strength_member_then_parent_then_own_extra_keys_then_file(tree: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_group_that_changes_nothing_shares_the_keys_of_those_below(tree: Path)
 def test_one_task_listed_twice_with_other_keys_is_two_tasks(tree: Path) -> None:
     options = expanded(tree, {"task": "a", "num_fewshot": 2}, {"task": "a", "num_fewshot": 3}, "a", "a")
     assert leaves(options) == {"g__a": "a", "g__a_2": "a", "a": "a"}
-    assert options["groups"]["g"]["tasks"] == ["a"]
+    assert options["groups"]["g"]["tasks"] == ["g__a", "g__a_2", "a"]
 
 
 def test_a_group_may_be_changed_where_it_is_a_member(tree: Path) -> None:
@@ -140,7 +140,7 @@ def test_an_inline_group_is_called_after_its_parent(tree: Path) -> None:
     inline = {"group": "sub", "group_alias": "S", "task": ["a", {"group": "deep", "task": ["b"], "num_fewshot": 7}]}
     options = expanded(tree, inline, "c")
     assert {name: group["members"] for name, group in options["groups"].items()} == {
-        "g::sub::deep": ["b"],
+        "g::sub::deep": ["g__sub__deep__b"],
         "g::sub": ["a", "g::sub::deep"],
         "g": ["g::sub", "c"],
     }
@@ -154,7 +154,7 @@ def test_an_inline_task_is_called_after_its_parent(tree: Path) -> None:
     assert leaves(options) == {"g__new": "g::new"}
     content = options["tasks"]["g__new"]
     assert (content["task"], content["dataset_path"], content["num_fewshot"]) == ("g::new", "y", 2)
-    assert options["groups"]["g"]["aliases"] == {"g::new": "N"}
+    assert options["groups"]["g"]["aliases"] == {"g__new": "N"}
 
 
 def test_an_inline_task_may_include_a_base_beside_the_groups_file(tree: Path) -> None:

@@ -74,14 +74,20 @@ class _Group:
     parents: tuple[str, ...]
     """Groups above it, and itself."""
     members: list[str] = field(default_factory=list)
+    """Keys of tasks and names of groups."""
     leaves: Leaves = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
 
-    def take(self, member: str, leaves: Leaves, *, alias: str | None = None) -> None:
-        self.members.append(member)
-        self.leaves |= leaves
+    def take_task(self, leaf: Leaves, alias: str | None) -> None:
+        (key,) = leaf
+        self.members.append(key)
+        self.leaves |= leaf
         if alias is not None:
-            self.aliases[member] = alias
+            self.aliases[key] = alias
+
+    def take_group(self, name: str, leaves: Leaves) -> None:
+        self.members.append(name)
+        self.leaves |= leaves
 
 
 class Expansion:
@@ -101,7 +107,7 @@ class Expansion:
             leaves |= self._group_file(entry) if entry.kind == "group" else self._task_file(entry, Handed())
         if named.prefix is not None:
             row = f"{named.prefix}:_average"  # lighteval's name; the prefix itself may be a task's
-            self.groups[row] = _record(PLAIN_MEAN, members=list(leaves.values()), leaves=leaves, aliases={})
+            self.groups[row] = _record(PLAIN_MEAN, members=list(leaves), leaves=leaves, aliases={})
         return leaves
 
     def _read(self, path: Path) -> dict[str, Any]:
@@ -168,10 +174,10 @@ class Expansion:
 
     def _known_member(self, entry: Entry, handed: Handed, own: Mapping[str, Any], group: _Group) -> None:
         if entry.kind != "group":
-            group.take(entry.name, self._task_file(entry, handed), alias=handed.keys.get("task_alias"))
+            group.take_task(self._task_file(entry, handed), handed.keys.get("task_alias"))
             return
         row = {key: own[key] for key in ROW_KEYS if key in own}
-        group.take(entry.name, self._group_file(entry, handed.without(row), row=row, parents=group.parents))
+        group.take_group(entry.name, self._group_file(entry, handed.without(row), row=row, parents=group.parents))
 
     def _inline_group(self, name: str, own: Mapping[str, Any], group: _Group) -> None:
         known = self.index.entries.get(name)
@@ -181,7 +187,7 @@ class Expansion:
                 "call it otherwise."
             )
         inner = _Group(name=f"{group.name}::{name}", path=group.path, handed=group.handed, parents=group.parents)
-        group.take(inner.name, self._group(inner, own))
+        group.take_group(inner.name, self._group(inner, own))
 
     def _inline_task(self, name: str, own: Mapping[str, Any], group: _Group) -> None:
         """A task whose whole definition stands in the group's file."""
@@ -194,8 +200,8 @@ class Expansion:
                 "(To define a task here, give it a dataset_path.)"
             )
         full = f"{group.name}::{name}"
-        leaves = self._task({**content, "task": full}, group.path, NOTHING, key=task_key(full))
-        group.take(full, leaves, alias=content.get("task_alias"))
+        leaf = self._task({**content, "task": full}, group.path, NOTHING, key=task_key(full))
+        group.take_task(leaf, content.get("task_alias"))
 
 
 def _items(content: Mapping[str, Any], group: _Group) -> list[Any]:
@@ -223,10 +229,11 @@ def _taken_apart(item: Any, group: _Group) -> tuple[str, str, dict[str, Any]]:
 def _record(
     content: Mapping[str, Any], *, members: Sequence[str], leaves: Leaves, aliases: Mapping[str, str]
 ) -> dict[str, Any]:
+    """What the run's config says of a group: tasks go by their keys."""
     return {
         "alias": content.get("group_alias"),
         "members": list(dict.fromkeys(members)),
-        "tasks": list(dict.fromkeys(leaves.values())),
+        "tasks": list(leaves),
         "aliases": dict(aliases),
         "aggregate_metric_list": content.get("aggregate_metric_list"),
         "metadata": content.get("metadata"),

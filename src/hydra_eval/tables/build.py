@@ -102,6 +102,7 @@ def build_table_task(cell: Cell, task: TaskConfig, config: RunConfig, loaded: Lo
         config=shown_config(task, cell, questions.generation_kwargs),
         source=str(task.table),
         specs=cell.specs,
+        key=cell.key,
     )
 
 

@@ -73,6 +73,7 @@ def build_class_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Task:
         config=_shown(made, task, cell),
         source=task.file,
         specs=cell.specs,
+        key=cell.key,
     )
 
 

@@ -89,6 +89,8 @@ class Task:
     """The task's file."""
     specs: tuple[str, ...] = ()
     """The values of `task=` that asked for it."""
+    key: str = ""
+    """Of `tasks` in the run's config."""
     data: DataFacts | None = None
     """Where its documents came from; None for a task that reads them by itself."""
 

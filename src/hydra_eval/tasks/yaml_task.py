@@ -55,6 +55,7 @@ def build_yaml_task(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskD
         config=shown_config(task, cell, kwargs),
         source=task.file,
         specs=cell.specs,
+        key=cell.key,
         data=data_facts(data, found, chosen, pool=pool.splits),
     )
 
