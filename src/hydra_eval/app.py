@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -26,18 +26,16 @@ from hydra_eval.config.compose import register, typed
 from hydra_eval.config.explain import explain
 from hydra_eval.config.folder import RunFolder, named_folder, new_folder, pick_folder, run_slug
 from hydra_eval.config.notices import notices
-from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.tasks_file import expanded
 from hydra_eval.errors import UserError
-from hydra_eval.fleet import Failure, Fleet, JobFailed, default_device, start_fleet
+from hydra_eval.fleet import Failure, Fleet, JobFailed, start_fleet
 from hydra_eval.groups import Results
+from hydra_eval.launch import Launch
 from hydra_eval.resources import conf_folder
-from hydra_eval.runner import Job, ModelShelf, run_job
+from hydra_eval.runner import ModelShelf
 from hydra_eval.screen import Screen
 from hydra_eval.sweep import SweepIndex
 from hydra_eval.tasks.shots import refuse_two_counts
-from hydra_eval.trackers import build_tracker
-from hydra_eval.trackers.base import RunFacts, Tracker
 
 log = logging.getLogger(__name__)
 
@@ -193,48 +191,8 @@ class Session:
                 log.info(notice)
             for spec in self.command.repeated_specs():
                 log.info("task=: '%s' is asked for more than once and runs once.", spec)
-            tracker = build_tracker(config.tracker)
-            if not fleet.device:
-                fleet.device = config.model.device or default_device()
-            facts = self._facts(config, cfg, folder)
-        fleet.set_timeout(config.runner.timeout_hours)
-        job = Job(
-            config=config,
-            fleet=fleet,
-            folder=folder,
-            tracker=tracker,
-            facts=facts,
-            models=self.models,
-            screen=self.screen,
-        )
-        try:
-            results = run_job(job)
-            with fleet.stage("shown"):
-                if fleet.is_main:
-                    self.screen.show_results(results, folder, tracker.link)
-        except JobFailed:
-            self._close(tracker, exit_code=1)
-            raise
-        self._close(tracker, exit_code=0)
-        return results
-
-    def _close(self, tracker: Tracker, *, exit_code: int) -> None:
-        if self.fleet.is_main:
-            tracker.close(exit_code)
-
-    def _facts(self, config: RunConfig, cfg: DictConfig, folder: Path) -> RunFacts:
-        content = cast(dict[str, Any], OmegaConf.to_container(cfg, resolve=True))
-        model = config.model.name or (config.model.pretrained or config.model.kind).rstrip("/").rpartition("/")[2]
-        return RunFacts(
-            folder=folder,
-            config=content,
-            name=config.tracker.name or folder.name,
-            group=config.tracker.group or (self.folder.name if self.command.multirun else None),
-            job_type=config.tracker.job_type,
-            tags=tuple(config.tracker.tags),
-            tasks=tuple(config.tasks),
-            model=model,
-        )
+        launch = Launch(fleet=fleet, models=self.models, screen=self.screen)
+        return launch.evaluate(config, folder, sweep=self.folder.name if self.command.multirun else None)
 
     def _tell(self, error: JobFailed, overrides: list[str]) -> None:
         """The message, after the trace where the fault is not the user's to mend; on screen and in the log."""
