@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hydra_eval.aggregate import aggregate, merge_rows
@@ -113,6 +115,24 @@ def test_a_name_that_no_metric_declares_is_a_mean_and_a_note_says_so(caplog: pyt
     assert caplog.messages == [
         "toy.yaml: metric_list does not name what process_results gives as own; the mean is taken."
     ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["yes", None, {"a": 1}, (1, 2), [1.0], {1}, b"x", 1j, np.array([1.0, 2.0])],
+    ids=["text", "none", "mapping", "pair", "list", "set", "bytes", "complex", "array"],
+)
+def test_a_value_that_is_no_number_is_told_with_its_document(value: Any) -> None:
+    with pytest.raises(
+        UserError, match=r"^toy.yaml: metric 'own': aggregation 'mean' cannot combine what document 1 has"
+    ):
+        aggregate(toy_task(), [row(0, own=1.0), row(1, own=value)], bootstrap=0)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.bool_, Decimal], ids=lambda kind: kind.__name__)
+def test_a_number_of_another_library_becomes_one_of_pythons(kind: Any) -> None:
+    found = aggregate(toy_task(), [row(0, own=kind(1)), row(1, own=kind(1))], bootstrap=0).metrics[0]
+    assert (found.value, type(found.value)) == (1.0, float)
 
 
 def test_a_declared_aggregation_counts_for_what_process_results_gives() -> None:

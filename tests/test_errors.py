@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
-from hydra_eval.errors import UserError, at_document, did_you_mean, known_names, line_of, lookup
+from hydra_eval.errors import UserError, at_document, did_you_mean, known_names, line_of, lookup, noted
 
 TABLE = {"regex": 1, "regex_pos": 2, "take_first": 3}
 
@@ -54,6 +55,13 @@ def test_any_other_error_keeps_type_and_message_and_gets_a_note() -> None:
         _ = 1 / 0
     assert caught.value.__notes__ == ["in task 'toy', document 7"]
     assert str(caught.value) == "division by zero"
+
+
+def test_code_of_a_task_cannot_end_the_program() -> None:
+    with pytest.raises(RuntimeError, match="SystemExit: 0") as caught, noted("in process_docs"), at_document("toy", 7):
+        sys.exit(0)
+    assert caught.value.__notes__ == ["in task 'toy', document 7", "in process_docs"]
+    assert line_of(caught.value) == f"{__file__}, line {caught.traceback[0].lineno + 2}"
 
 
 def test_nothing_happens_where_nothing_is_raised() -> None:

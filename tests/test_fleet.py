@@ -9,11 +9,20 @@ from pathlib import Path
 import pytest
 
 from hydra_eval.errors import UserError, at_document
-from hydra_eval.fleet import Failure, Fleet, JobFailed, describe, start_fleet
+from hydra_eval.fleet import Failure, Fleet, JobFailed, describe, leave, start_fleet
 
 
 def alone() -> Fleet:
     return Fleet(rank=0, world=1, device="cpu")
+
+
+def test_connections_are_closed_before_python_ends() -> None:
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    for _ in range(2):
+        leave()
+    assert not dist.is_initialized()
 
 
 def failure(rank: int, message: str, trace: str | None = None) -> Failure:

@@ -86,6 +86,13 @@ def test_a_filter_gets_all_documents_in_one_call() -> None:
     assert calls == [4]
 
 
+def test_a_filter_that_fails_only_on_all_documents_together_is_named() -> None:
+    spec = [{"name": "first", "filter": [{"function": "custom", "filter_fn": lambda resps, docs: resps[0]}]}]
+    work = prepare([toy_task("generate_until", filters=build_pipelines(spec, where="t"))], Style(), batch_tokens=64)
+    with pytest.raises(UserError, match=r"^toy.yaml: filter pipeline 'first': .* returned 1 entries for 4 requests"):
+        answered_by(work, 1)
+
+
 def test_the_document_on_which_a_filter_fails_is_named() -> None:
     class Fails:
         def apply(self, resps: list[list[str]], docs: list[Mapping[str, Any]]) -> list[float]:

@@ -79,7 +79,14 @@ def test_a_line_is_one_line_in_the_texts_own_letters() -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(np.float32(0.5), 0.5), (np.int64(3), 3), (np.bool_(True), True), (np.zeros(2), "[0. 0.]"), (1 + 2j, "(1+2j)")],
+    [
+        (np.float32(0.5), 0.5),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (np.zeros(2), "[0. 0.]"),
+        (1 + 2j, "(1+2j)"),
+        ({7}, [7]),
+    ],
 )
 def test_values_that_json_does_not_know(value: Any, expected: Any) -> None:
     assert as_plain(value) == expected

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from hydra_eval.filters.build import build_pipelines
 from hydra_eval.instances import make_instances
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import Doc, Response, SampleRow
-from hydra_eval.scoring import NO_CHOICE, Answered, as_reply, check_filters, outcome, score_documents
+from hydra_eval.scoring import NO_CHOICE, Answered, as_reply, check_filters, check_targets, outcome, score_documents
 from hydra_eval.tasks.task import Task
 
 from .toys import COLOURS, FRUIT, docs_of, reply, request, toy_task
@@ -70,10 +71,32 @@ def test_a_gold_is_an_index_a_text_or_several(gold: Any, expected: float) -> Non
 
 
 @pytest.mark.parametrize("gold", [2, 99, "green", [5], ["green"], -100, np.int32(2), 0.5])
-def test_a_gold_that_is_no_choice_scores_zero_and_is_warned_of(gold: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_gold_that_is_no_choice_scores_zero(gold: Any) -> None:
     (row,) = scored(with_template(toy_task(), target=lambda _: gold), RED, BLUE)
     assert set(row.scores.values()) == {0.0}
-    assert caplog.messages == ["task 'toy', document 1: the right answer is not among the choices."]
+
+
+@pytest.mark.parametrize("gold", [2, -1, "green", [0, 5]])
+def test_golds_that_are_no_choices_are_told_once(gold: Any, caplog: pytest.LogCaptureFixture) -> None:
+    check_targets(with_template(toy_task(), target=lambda row: gold if row["label"] else 0))
+    assert caplog.messages == [
+        "task 'toy': of 2 of 4 documents the right answer is not among the choices; the first is document 1."
+    ]
+
+
+def test_golds_that_are_choices_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    check_targets(toy_task())
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize("output_type", ["multiple_choice", "generate_until"])
+def test_a_target_that_fails_is_found_before_the_model_is_asked(output_type: str) -> None:
+    def target(row: Mapping[str, Any]) -> Any:
+        return 1 / row["label"] and 0
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        check_targets(with_template(toy_task(output_type=output_type), target=target))
+    assert caught.value.__notes__ == ["in task 'toy', document 0"]
 
 
 @pytest.mark.parametrize("gold", [None, {"a": 1}, [None]])
@@ -125,6 +148,16 @@ def test_a_generation_is_compared_with_the_target_as_text(target: Any, said: str
     task = toy_task("generate_until", multiple_target=isinstance(target, list))
     (row,) = scored(with_template(task, target=lambda _: target), {"text": said})
     assert (row.scores, row.target) == ({"exact_match": score}, target)
+
+
+@pytest.mark.parametrize("left", [None, 3], ids=repr)
+def test_a_reply_that_filters_make_something_else_of_names_it(left: Any) -> None:
+    filters = build_pipelines(
+        [{"name": "x", "filter": [{"function": "custom", "filter_fn": lambda resps, docs: [left] * len(resps)}]}],
+        where="t",
+    )
+    with pytest.raises(UserError, match=rf"^the filters leave {left}, .* target 'blue'.* \(task 'toy', document 1\)$"):
+        scored(toy_task("generate_until", filters=filters), {"text": "blue"})
 
 
 @pytest.mark.parametrize(("target", "score"), [(1, 1.0), (0, 0.0), (-1, 1.0)])

@@ -3,12 +3,17 @@ from __future__ import annotations
 import logging
 
 import pytest
+from rich.table import Table
 
 from hydra_eval.groups import Results
 from hydra_eval.screen import Screen, results_table
 
 
-@pytest.mark.parametrize("error", [OSError("no space"), SystemExit(1)], ids=["full disk", "broken pipe"])
+@pytest.mark.parametrize(
+    "error",
+    [OSError("no space"), SystemExit(1), ValueError("closed")],
+    ids=["full disk", "broken pipe", "closed stream"],
+)
 def test_what_stdout_cannot_take_is_a_warning(
     error: BaseException, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -24,6 +29,12 @@ def test_what_stdout_cannot_take_is_a_warning(
     with caplog.at_level(logging.WARNING):
         Screen(shown=True).show_table(results_table(Results()))
     assert "the run folder holds everything" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["[bold]", "a[x]", ":cat:", "[/]"])
+def test_a_name_is_shown_letter_by_letter(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Screen(shown=True).show_table(Table(name))
+    assert f" {name} " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

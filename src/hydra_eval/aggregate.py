@@ -6,20 +6,19 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain
+from numbers import Real
 from typing import Any
 
 from hydra_eval.errors import UserError, noted
-from hydra_eval.metrics import AGGREGATIONS
+from hydra_eval.metrics import AGGREGATIONS, PAIR_AGGREGATIONS
 from hydra_eval.metrics.base import Aggregation, BoundMetric
 from hydra_eval.records import SampleRow
 from hydra_eval.stats.stderr import stderr
 from hydra_eval.tasks.task import Task
 
 log = logging.getLogger(__name__)
-
-STRANGE = (str, Mapping)
-"""Kinds of values that no aggregation of ours can combine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,15 +102,25 @@ def _named(task: Task, metric: str, bound: BoundMetric | None, rows: Sequence[Sa
     try:
         with noted(f"in task '{task.name}', metric '{metric}', aggregation '{name}'"):
             yield
-    except TypeError as error:
-        strange = ((row.doc_id, row.scores.get(metric, 0)) for row in rows)
-        found = next(((doc, value) for doc, value in strange if value is None or isinstance(value, STRANGE)), None)
+    except (TypeError, ValueError) as error:
+        is_fit = _is_no_word if name in PAIR_AGGREGATIONS else _is_number
+        given = ((row.doc_id, row.scores[metric]) for row in rows if metric in row.scores)
+        found = next(((doc, value) for doc, value in given if not is_fit(value)), None)
         if found is None or name not in AGGREGATIONS:
             raise
         raise UserError(
             f"{task.source}: metric '{metric}': aggregation '{name}' cannot combine what document {found[0]} has, "
             f"{found[1]!r}. Give a number for every document, or name an own aggregation (!function)."
         ) from error
+
+
+def _is_no_word(value: Any) -> bool:
+    return value is not None and not isinstance(value, str | Mapping)
+
+
+def _is_number(value: Any) -> bool:
+    """Of Python, or a single one of numpy or torch."""
+    return isinstance(value, Real) or getattr(value, "ndim", None) == 0
 
 
 def _result(bound: BoundMetric | None, metric: str, pipeline: str, values: list[Any], bootstrap: int) -> MetricResult:
@@ -121,12 +130,19 @@ def _result(bound: BoundMetric | None, metric: str, pipeline: str, values: list[
     return MetricResult(
         metric=metric,
         filter=pipeline,
-        value=aggregation.combine(values),
+        value=_of_python(aggregation.combine(values)),
         stderr=error,
         n=len(values),
         higher_is_better=bound.higher_is_better if bound else None,
         stderr_by="none" if error is None else aggregation.stderr,
     )
+
+
+def _of_python(value: Any) -> Any:
+    """Files and trackers know Python's numbers."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def _bound(task: Task, metric: str) -> BoundMetric | None:

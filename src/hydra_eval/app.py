@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 
 OUTPUTS = Path("outputs")
 COMPOSED = "composed"
+INTERRUPTED = 130
+"""What shells make of Ctrl-C."""
 
 
 def main() -> None:
@@ -57,6 +59,10 @@ def main() -> None:
         # Raised on every rank; the main process speaks for all of them.
         if os.environ.get("RANK", "0") == "0":
             complain(str(error))
+    except KeyboardInterrupt:
+        if os.environ.get("RANK", "0") == "0":
+            complain("interrupted.")
+        sys.exit(INTERRUPTED)
     sys.exit(1)
 
 
@@ -67,6 +73,7 @@ def quiet_libraries() -> None:
     os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("DATASETS_VERBOSITY", "critical")  # what it cannot read, it raises, and we tell once
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # CPU threads that wait for each other sleep: spinning, they take the cores that other processes could use.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

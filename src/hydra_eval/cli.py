@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Evaluate language models.", rich_markup_mode=None)
 
-WIDEST = 1_000
-"""Columns of a table: a narrow screen wraps its lines rather than lose text."""
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a verb that takes overrides of the run's config."""
 
@@ -45,6 +42,7 @@ def list_names(
 ) -> None:
     """List what task= knows, with its file: hydra-eval list 'mmlu_*' --kind task --lang de. Imports no task code."""
     from hydra_eval.commands import list as listing
+    from hydra_eval.console import plain_console
 
     patterns = tuple(argument for argument in context.args if "=" not in argument)
     wanted = listing.Wanted(patterns=patterns, kinds=tuple(kind or ()), tag=tag, language=lang, folder=folder)
@@ -52,7 +50,7 @@ def list_names(
     if as_json:
         typer.echo(listing.as_json(found))
     else:
-        Console(soft_wrap=True, width=WIDEST).print(listing.as_table(found))
+        plain_console().print(listing.as_table(found))
     typer.echo(listing.counts(found), err=True)
 
 
@@ -78,10 +76,11 @@ def validate(context: typer.Context) -> None:
     """Check that tasks would run, without a model: hydra-eval validate gsm8k mytasks/capitals.yaml limit=10."""
     from hydra_eval.commands import validate as checks
     from hydra_eval.commands import verdicts
+    from hydra_eval.console import plain_console
 
     specs, overrides = checks.specs_and_overrides(context.args)
     found = list(checks.validate(specs, overrides))
-    Console(soft_wrap=True, width=WIDEST).print(verdicts.table(found))
+    plain_console().print(verdicts.table(found))
     for message in verdicts.messages(found):
         typer.echo(message)
     raise typer.Exit(1 if any(verdict.errors for verdict in found) or not found else 0)
@@ -104,7 +103,7 @@ def create(
     from hydra_eval.commands.draft import Fields
 
     path, given = folder / f"{name}.yaml", Fields(text=text, target=target, choices=choices)
-    write(path, kind=kind, data=data_of(source, subset, folder), given=given)
+    write(path, kind=kind, data=data_of(source, subset, path.parent), given=given)
     typer.echo(path.read_text(encoding="utf-8"))
     typer.echo(f"Written to {path}. Look at it: hydra-eval show task={path}", err=True)
 

@@ -55,10 +55,20 @@ def _is_task_code(file: str) -> bool:
 
 
 @contextmanager
+def _no_exit() -> Iterator[None]:
+    """Code of a task that ends the program is an error like any other: it must not pass for success."""
+    try:
+        yield
+    except SystemExit as error:
+        raise RuntimeError(f"SystemExit: {error.code}").with_traceback(error.__traceback__) from error
+
+
+@contextmanager
 def noted(note: str) -> Iterator[None]:
     """Adds where it happened to an error of the user's own code, whose trace is shown."""
     try:
-        yield
+        with _no_exit():
+            yield
     except Exception as error:
         error.add_note(note)
         raise
@@ -68,7 +78,8 @@ def noted(note: str) -> Iterator[None]:
 def at_document(task: str, index: int) -> Iterator[None]:
     """Names the document in whatever is raised inside: in the message of a UserError, as a note to any other error."""
     try:
-        yield
+        with _no_exit():
+            yield
     except UserError as error:
         raise UserError(f"{error} (task '{task}', document {index})") from error
     except Exception as error:

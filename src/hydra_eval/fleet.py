@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import traceback
@@ -155,9 +156,18 @@ def start_fleet() -> Fleet:
         raise UserError(
             f"Not all {promised} processes (WORLD_SIZE) came within {JOIN_MINUTES} minutes. {HOW}"
         ) from error
+    atexit.register(leave)
     if accelerator.num_processes != promised:
         raise UserError(f"WORLD_SIZE promises {promised} processes, but {accelerator.num_processes} joined. {HOW}")
     return Fleet(rank=accelerator.process_index, world=accelerator.num_processes, device=str(accelerator.device))
+
+
+def leave() -> None:
+    """Connections that are still open when Python's own end comes may abort the process, after all its work."""
+    import torch.distributed as dist
+
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 def default_device() -> str:

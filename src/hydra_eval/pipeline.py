@@ -12,7 +12,7 @@ from hydra_eval.instances import identified, requests_of
 from hydra_eval.plan import plan_packets
 from hydra_eval.prompts import render_prompt
 from hydra_eval.records import Doc, DocKey, Instance, InstanceKey, Packet, Request, Response, SampleRow
-from hydra_eval.scoring import Answered, check_filters, score_documents
+from hydra_eval.scoring import Answered, check_filters, check_targets, score_documents
 from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
@@ -43,6 +43,7 @@ def prepare(tasks: Sequence[Task], style: Style, *, batch_tokens: int) -> Work:
             doc.key: tuple(document_requests(task, doc, picks[task.name].shots[doc.index], style)) for doc in task.docs
         }
         check_filters(task, own[task.docs[0].key])
+        check_targets(task)
         requests |= own
     instances = (instance for of_document in requests.values() for instance in of_document)
     return Work(

@@ -56,7 +56,9 @@ def digest(text: str) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """What JSON does not know: numpy numbers as numbers, everything else as text."""
+    """What JSON does not know: numpy numbers as numbers, sets as lists, everything else as text."""
+    if isinstance(value, set):
+        return list(value)
     item = getattr(value, "item", None)
     return item() if item is not None and getattr(value, "ndim", 1) == 0 else str(value)
 

@@ -78,6 +78,32 @@ def _check_on_likelihoods(task: Task, pipeline: Pipeline, requests: int, where: 
         )
 
 
+def check_targets(task: Task) -> None:
+    """What is right of every document: found here, where it fails, and not after hours of inference.
+
+    One line says of how many documents it is not among the choices.
+    """
+    if task.own_requests is not None:
+        return
+    indexed = task.output_type == "multiple_choice" and task.process_results is None
+    missing = []
+    for doc in task.docs:
+        with at_document(task.name, doc.index):
+            task.template.target(doc.row)
+            if indexed and not _is_among_choices(task, doc):
+                missing.append(doc.index)
+    if missing:
+        log.warning(
+            "task '%s': of %d of %d documents the right answer is not among the choices; the first is document %d.",
+            *(task.name, len(missing), len(task.docs), missing[0]),
+        )
+
+
+def _is_among_choices(task: Task, doc: Doc) -> bool:
+    gold = _gold_of(task, doc, choices_of(task, doc))
+    return all(index >= 0 for index in (gold if isinstance(gold, list) else [gold]))
+
+
 class Likelihood(tuple[Any, ...]):
     """(log-likelihood, is_greedy), as lm-eval shows it, which also knows how many tokens it is summed over."""
 
@@ -133,10 +159,14 @@ def _filtered(pipeline: Pipeline, task: Task, answered: Sequence[Answered]) -> t
     try:
         kept = pipeline.keep(flat, docs)
         outputs = pipeline.choose(kept, docs)
-    except Exception:
+    except (Exception, SystemExit) as error:
         for document in answered:
             with at_document(task.name, document.doc.index):
                 pipeline(document.resps, [document.doc.row] * len(document.resps))
+        where = f"{task.source}: filter pipeline '{pipeline.name}'"
+        if isinstance(error, UserError):
+            raise UserError(f"{where}: {error}") from error
+        error.add_note(f"in {where}")
         raise
     return _by_document(kept, resps), _by_document(outputs, resps)
 
@@ -230,10 +260,9 @@ def _choice_outcome(task: Task, doc: Doc, outputs: list[Any]) -> ChoiceOutcome:
     choices = choices_of(task, doc)
     count = len(choices)
     logprobs = [logprob for logprob, _ in outputs]
-    gold = task.template.text(doc.row) if task.multiple_input else task.template.target(doc.row)
     return ChoiceOutcome(
         choices=choices,
-        gold=_gold(gold, choices, doc),
+        gold=_gold_of(task, doc, choices),
         logprobs=logprobs[:count],
         is_greedy=[is_greedy for _, is_greedy in outputs[:count]],
         unconditional=logprobs[count:] if task.wants_unconditional else None,
@@ -241,23 +270,18 @@ def _choice_outcome(task: Task, doc: Doc, outputs: list[Any]) -> ChoiceOutcome:
     )
 
 
-def _gold(gold: Any, choices: Sequence[str], doc: Doc) -> int | list[int]:
-    if isinstance(gold, list):
-        return [_gold_index(one, choices, doc) for one in gold]
-    return _gold_index(gold, choices, doc)
+def _gold_of(task: Task, doc: Doc, choices: Sequence[str]) -> int | list[int]:
+    gold = task.template.text(doc.row) if task.multiple_input else task.template.target(doc.row)
+    return [_gold_index(one, choices) for one in gold] if isinstance(gold, list) else _gold_index(gold, choices)
 
 
-def _gold_index(gold: Any, choices: Sequence[str], doc: Doc) -> int:
+def _gold_index(gold: Any, choices: Sequence[str]) -> int:
     gold = _python_number(gold)
     if isinstance(gold, str):
         gold = choices.index(gold) if gold in choices else NO_CHOICE
     if not isinstance(gold, int | float):
         raise UserError(f"doc_to_target must give a choice's index or text, but gave {gold!r}.")
-    if not gold < len(choices) or gold % 1:
-        gold = NO_CHOICE
-    if gold == NO_CHOICE:
-        log.warning("task '%s', document %d: the right answer is not among the choices.", doc.task, doc.index)
-    return int(gold)
+    return NO_CHOICE if not gold < len(choices) or gold % 1 else int(gold)
 
 
 def _python_number(value: Any) -> Any:
@@ -273,10 +297,18 @@ def _generation_outcome(task: Task, doc: Doc, result: Any, replies: list[Any]) -
     elif task.multiple_target:
         target = list(target) if isinstance(target, list) else [target]
     elif not isinstance(like, list) and type(target) is not type(like):
-        target = type(like)(target)
+        target = _like(like, target)
     return GenerationOutcome(
         prediction=result, gold=target, multiple_target=task.multiple_target, replies=tuple(replies)
     )
+
+
+def _like(reply: Any, target: Any) -> Any:
+    """The target in the type of the reply, as lm-eval compares them."""
+    try:
+        return type(reply)(target)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"the filters leave {reply!r}, which cannot be compared with the target {target!r}.") from error
 
 
 def _choice(choices: Sequence[str], index: Any) -> str:

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from hydra_eval.aggregate import MetricResult, TaskResult
+from hydra_eval.console import plain_console
 from hydra_eval.groups import GroupResult, Results
 from hydra_eval.pipeline import Work
 from hydra_eval.records import Packet
@@ -23,7 +24,6 @@ from hydra_eval.tasks.task import Task
 log = logging.getLogger(__name__)
 
 Advance: TypeAlias = Callable[[Packet], None]
-WIDEST = 1_000
 A_FEW = 4
 ARROWS = {True: "↑", False: "↓", None: ""}
 
@@ -34,8 +34,7 @@ class Screen:
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
         self._notices = Console(stderr=True, quiet=not shown, soft_wrap=True, highlight=False)
-        # A narrow screen may wrap a line of a table; it must not cut a number.
-        self._tables = Console(quiet=not shown, soft_wrap=True, highlight=False, width=WIDEST)
+        self._tables = plain_console(quiet=not shown)
 
     def say(self, text: str) -> None:
         """A notice, on stderr and in the run's log."""
@@ -82,9 +81,9 @@ class Screen:
                 log.debug("%s: %s", row.name, " ".join(_metric_cells(metric)))
         self.show_table(results_table(results))
         with _lossy():
-            self._tables.print(f"Files: {from_here(folder)}", markup=False)
+            self._tables.print(f"Files: {from_here(folder)}")
             if link:
-                self._tables.print(f"W&B:   {link}", markup=False)
+                self._tables.print(f"W&B:   {link}")
 
     def show_table(self, table: Table) -> None:
         with _lossy():
@@ -96,7 +95,7 @@ def _lossy() -> Iterator[None]:
     """A closed pipe or a full disk behind stdout costs what is shown, not the run: its files are written by now."""
     try:
         yield
-    except (OSError, SystemExit) as error:  # rich makes a SystemExit of a broken pipe
+    except (OSError, SystemExit, ValueError) as error:  # a broken pipe (rich makes a SystemExit of it), a closed stream
         log.warning("Standard output takes no more (%s); the run folder holds everything.", type(error).__name__)
 
 

@@ -10,6 +10,8 @@ from hydra_eval.commands.draft import Fields
 from hydra_eval.commands.validate import validate
 from hydra_eval.errors import UserError
 
+from ..data.builders import FORMATS
+
 pytestmark = pytest.mark.usefixtures("tasks")
 ROWS = [{"question": f"Number {n}?", "choices": ["odd", "even"], "answer": n % 2, "text": "A text."} for n in range(4)]
 
@@ -34,6 +36,29 @@ def test_what_is_created_passes_every_check(kind: str, source: str, data: Path, 
     (verdict,) = validate([str(path)], ["model=dummy"])
     assert verdict.errors == {}
     assert "scores" in verdict.passed
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_file_of_any_format_becomes_a_task(ending: str, tmp_path: Path) -> None:
+    FORMATS[ending](tmp_path / f"rows.{ending}")
+    where = data_of(str(tmp_path / f"rows.{ending}"), None, tmp_path)
+    create(tmp_path / "made.yaml", kind="generation", data=where, given=Fields(target="text"))
+    (verdict,) = validate([str(tmp_path / "made.yaml")], ["model=dummy"])
+    assert (verdict.errors, "scores" in verdict.passed) == ({}, True)
+
+
+def test_a_folder_is_read_by_splits_without_hidden_files(tmp_path: Path) -> None:
+    for name in ("train.csv.gz", "test.csv", ".test.csv"):
+        (tmp_path / name).touch()
+    found = data_of(str(tmp_path), None, tmp_path)["dataset_kwargs"]["data_files"]
+    assert found == {"train": "train.csv.gz", "test": "test.csv"}
+
+
+def test_a_folder_that_cannot_be_written_is_said(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    path = tmp_path / "taken" / "x.yaml"
+    with pytest.raises(UserError, match=r"taken/x.yaml cannot be written: .* Name another --folder"):
+        create(path, kind="choice", data=data_of(str(data), None, path.parent), given=Fields())
 
 
 def test_files_are_named_as_seen_from_the_task(data: Path, tmp_path: Path) -> None:
@@ -68,5 +93,6 @@ def test_an_unknown_kind_and_a_bad_name_are_refused(data: Path, tmp_path: Path) 
     where = data_of(str(data), None, tmp_path)
     with pytest.raises(UserError, match=r"--kind chioce: unknown\. Did you mean 'choice'"):
         create(tmp_path / "x.yaml", kind="chioce", data=where, given=Fields())
-    with pytest.raises(UserError, match="'a b' is no good name"):
-        create(tmp_path / "a b.yaml", kind="choice", data=where, given=Fields())
+    for name in ("a b", "", "..", "-x", "a|5"):
+        with pytest.raises(UserError, match="is no good name for a task"):
+            create(tmp_path / f"{name}.yaml", kind="choice", data=where, given=Fields())

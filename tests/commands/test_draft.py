@@ -24,6 +24,16 @@ def test_a_question_and_its_answer() -> None:
     assert content["generation_kwargs"]["until"] == ["\n"]
 
 
+@pytest.mark.parametrize("column", ["the question", "a-b", "1st", "self", "not"])
+def test_a_column_that_no_template_can_name_stands_alone(column: str) -> None:
+    assert drafted("generation", {column: "1 + 1?", "answer": "2"}, text=column)["doc_to_text"] == column
+
+
+def test_a_question_that_is_no_column() -> None:
+    with pytest.raises(UserError, match=r"'qestion' is no column. Columns: question, answer"):
+        drafted("generation", {"question": "1 + 1?", "answer": "2"}, text="qestion")
+
+
 def test_a_passage_stands_before_its_question() -> None:
     content = drafted("generation", {"passage": "Long ago", **QUESTION})
     assert content["doc_to_text"] == "{{passage}}\nQuestion: {{question}}\nAnswer:"

@@ -53,7 +53,7 @@ def test_everything_is_listed_by_kind(index: TaskIndex, tmp_path: Path) -> None:
         ({"tag": "german"}, ["capitals_de", "german"]),
         ({"language": "de"}, ["capitals_de", "german"]),
         ({"language": "french", "kinds": ("task",)}, ["capitals_fr"]),
-        ({"folder": Path("/nowhere"), "kinds": ("task", "group")}, []),
+        ({"folder": Path(__file__).parent, "kinds": ("task", "group")}, []),
     ],
     ids=["patterns", "kinds", "tag", "language", "language and kind", "folder"],
 )
@@ -79,8 +79,9 @@ def test_nothing_is_imported(index: TaskIndex) -> None:
         ({"kinds": ("taks",)}, "--kind taks: unknown. Did you mean 'task'?"),
         ({"tag": "geografy"}, "--tag geografy: no task has it. Did you mean 'geography'?"),
         ({"language": "klingon"}, "--lang klingon: give an ISO 639 code"),
+        ({"folder": Path("/nowhere")}, "--folder /nowhere: there is no such folder"),
     ],
-    ids=["kind", "tag", "language"],
+    ids=["kind", "tag", "language", "folder"],
 )
 def test_what_does_not_exist_is_refused(index: TaskIndex, wanted: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as caught:

@@ -7,6 +7,10 @@ import pytest
 from hydra_eval.commands.show import show
 from hydra_eval.errors import UserError
 
+from ..tables.files import HEAD, TEST, TRAIN
+from ..toy_tasks import write_task
+from ..toys import write_rows
+
 pytestmark = pytest.mark.usefixtures("tasks")
 
 
@@ -52,6 +56,24 @@ def test_the_number_of_a_choice_stands_for_an_answer() -> None:
     right, wrong = (sections("task=choice", answer=answer)["filter none"] for answer in ("0", "1"))
     assert right.split()[-1] == "1.0"
     assert wrong.split()[-1] == "0.0"
+
+
+def test_a_text_read_whole_gets_a_likelihood_as_answer(tasks: Path) -> None:
+    write_task(tasks, "read", 2, output_type="loglikelihood_rolling", doc_to_text="", doc_to_target="{{question}}")
+    reply, taken, *_ = sections("task=read", answer="0")["filter none"].splitlines()
+    assert (reply.split()[-1], taken.split()[-1]) == ("[0.0]", "0.0")
+
+
+def test_an_entry_that_asks_for_likelihoods_and_for_text(tmp_path: Path) -> None:
+    metrics = "metrics=[Metrics.loglikelihood_acc, Metrics.exact_match]"
+    entry = f"LightevalTaskConfig(name='both', prompt_function=pick, {metrics}, generation_size=8, **DATA)"
+    (tmp_path / "table.py").write_text(f"{HEAD}\nTASKS_TABLE = [{entry}]\n", encoding="utf-8")
+    (tmp_path / "org" / "set" / "default").mkdir(parents=True)
+    for split, rows in (("train", TRAIN), ("test", TEST)):
+        write_rows(tmp_path / "org" / "set" / "default" / f"{split}.jsonl", rows)
+    shown = sections(f"task={tmp_path}/table.py:both", f"data.root={tmp_path}", answer="1")
+    assert "'1'" in shown["filter none"]
+    assert "(0.0, True)" in shown["filter none"]
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,9 @@ def test_the_seed_of_a_subset_is_the_runs_unless_given(seed: int | None, used: i
     assert found["other"].subset == Subset(n=3, seed=used, stratify="kind")
 
 
-def test_numbers_from_a_file_of_a_larger_run(tmp_path: Path) -> None:
-    (tmp_path / "ids.json").write_text(json.dumps({"other": [3, 1], "third": [0]}), encoding="utf-8")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_numbers_from_a_file_of_a_larger_run(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "ids.json").write_text(json.dumps({"other": [3, 1], "third": [0]}), encoding=encoding)
     assert chosen(sample_ids=str(tmp_path / "ids.json"))["other"].ids == (3, 1)
 
 

@@ -31,7 +31,7 @@ def test_every_file_below_the_root_is_a_split_and_other_files_are_none(tmp_path:
     folder.mkdir(parents=True)
     for name in ("train.jsonl", "test-1.jsonl", "validation.json"):
         write_rows(folder / name, ROWS)
-    for name in ("README.md", "LICENSE.txt"):
+    for name in ("README.md", "LICENSE.txt", ".test.jsonl", "._train.jsonl"):
         (folder / name).write_text("x", encoding="utf-8")
     assert set(splits(task("org/name", tmp_path), root=str(tmp_path))) == {"train", "test-1", "validation"}
 
@@ -53,7 +53,16 @@ def test_the_only_subset_below_the_root_is_what_a_task_without_one_gets(tmp_path
     assert source_of(task("org/name", tmp_path), DataConfig(root=root)).kind == "hub"
 
 
-@pytest.mark.parametrize("place", ["org/name/default", "org/name/sub"])
+def test_a_split_that_lies_there_twice_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "org" / "name" / "default"
+    folder.mkdir(parents=True)
+    for name in ("test.csv", "test.jsonl"):
+        (folder / name).touch()
+    with pytest.raises(UserError, match=r"t.yaml: the split 'test' is both \S*test.csv and \S*test.jsonl. Keep one."):
+        source_of(task("org/name", tmp_path), DataConfig(root=str(tmp_path)))
+
+
+@pytest.mark.parametrize("place", ["org/name", "org/name/default", "org/name/sub"])
 def test_a_data_set_saved_below_the_root(tmp_path: Path, place: str) -> None:
     saved(train=ROWS[:1], test=ROWS).save_to_disk(tmp_path / place)
     config = task("org/name", tmp_path, dataset_name="sub" if place.endswith("sub") else None)

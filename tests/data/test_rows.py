@@ -67,6 +67,14 @@ def test_rows_are_counted(process: Any, facts: tuple[int, int, int]) -> None:
     assert found == SplitFacts(split="test", read=read, kept=kept, dropped=dropped)
 
 
+def test_a_file_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_bytes(b'{"text": "caf\xe9"}\n')
+    with pytest.raises(
+        UserError, match=r"t.yaml: the rows of split 'test' cannot be read: Unicode.*Save the file as UTF-8"
+    ):
+        rows(task("json", tmp_path, dataset_kwargs={"data_files": {"test": "test.jsonl"}}))
+
+
 @pytest.mark.parametrize("processed", [None, 3, ["a"], {"text": ["one"]}, [{1: "one"}]], ids=repr)
 def test_process_docs_that_gives_no_rows_is_told_with_the_file(processed: Any) -> None:
     with pytest.raises(UserError, match=r"t.yaml: process_docs must give rows"):

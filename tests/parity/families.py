@@ -27,12 +27,13 @@ from hydra_eval.errors import UserError
 
 from .catalogue import Found, TaskFile, tasks_below, tasks_root
 from .features import cover
+from .learn import learn
 from .prompts import PLAIN, Verdict, compare_loaded, line, refused, rows, short
 from .replies import differences, our_scores, their_scores
 from .sides import Wording, our_task, our_work, seen_by_lm_eval, their_task
 from .standins import stood_in_for
 from .synthetic import ROWS, make_rows, write_data_set
-from .trace import learn, traced
+from .trace import traced
 from .wordings import chat_wordings
 
 SHOTS = (0, None, 2)
@@ -53,22 +54,22 @@ def chosen(family: str, count: int) -> list[TaskFile]:
 
 
 def compare_family(
-    family: str, folder: Path, *, count: int = 1, wordings: Sequence[Wording] = (PLAIN,)
+    family: str, folder: Path, *, count: int = 1, rows: int = ROWS, wordings: Sequence[Wording] = (PLAIN,)
 ) -> Iterator[Verdict]:
     """Prompts at each number of examples, then scores, of the chosen tasks of one family."""
     for number, task in enumerate(chosen(family, count)):
         verdicts: list[Verdict] = []
         try:
             with stood_in_for(), _time_limit(), redirect_stdout(StringIO()):
-                verdicts.extend(compare_made_up(task, folder / f"{number}", wordings=wordings))
+                verdicts.extend(compare_made_up(task, folder / f"{number}", rows=rows, wordings=wordings))
         except TooLong:
             verdicts.append(Verdict(task=task.name, skipped=f"takes more than {SECONDS} s"))
         yield from verdicts
 
 
-def compare_made_up(task: TaskFile, root: Path, *, wordings: Sequence[Wording] = (PLAIN,)) -> Iterator[Verdict]:
+def compare_made_up(task: TaskFile, root: Path, *, rows: int, wordings: Sequence[Wording]) -> Iterator[Verdict]:
     try:
-        found, theirs = prepared(task, root)
+        found, theirs = prepared(task, root, rows)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a task's own code raises
         yield Verdict(task=task.name, skipped=f"lm-eval: {short(error)}")
         return
@@ -76,7 +77,7 @@ def compare_made_up(task: TaskFile, root: Path, *, wordings: Sequence[Wording] =
     yield _scores(task, theirs, root)
 
 
-def prepared(task: TaskFile, root: Path) -> tuple[Found, Any]:
+def prepared(task: TaskFile, root: Path, rows: int) -> tuple[Found, Any]:
     """Made-up data that lm-eval takes, and its task on them. Raises what lm-eval raises when nothing helps."""
     from lm_eval.tasks._yaml_loader import load_yaml
 
@@ -84,7 +85,7 @@ def prepared(task: TaskFile, root: Path) -> tuple[Found, Any]:
     if "class" in config:
         raise ValueError("a Python class with a download of its own")
     shape = traced(config)
-    rich, count = True, ROWS
+    rich, count = True, rows
     for _ in range(TRIES):
         files = write_data_set(task, make_rows(task, shape, rich=rich, count=count), root)
         theirs, error = _tried(task, files)
@@ -160,20 +161,21 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--families", default="*", help="folders below lm_eval/tasks, with * and ?")
     parser.add_argument("--per-family", type=int, default=3, help="most tasks of one family")
+    parser.add_argument("--rows", type=int, default=ROWS, help="of each split")
     return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     args = parse(argv)
     logging.disable(logging.WARNING)
-    wordings = (PLAIN, *chat_wordings()[2:4])
+    options = {"count": args.per_family, "rows": args.rows, "wordings": (PLAIN, *chat_wordings()[2:4])}
     compared, left_out, wrong = set(), set(), 0
     print(line(("task", "what", "shots", "docs", "equal", "leak replaced", "different", "")))
     for family in all_families():
         if not fnmatch(family, args.families):
             continue
         with TemporaryDirectory() as folder:
-            verdicts = list(compare_family(family, Path(folder), count=args.per_family, wordings=wordings))
+            verdicts = list(compare_family(family, Path(folder), **options))
         print(*map(line, rows(verdicts)), sep="\n")
         print(*(f"    {text}\n" for one in verdicts for text in one.wrong[:3]), sep="", end="", flush=True)
         wrong += sum(bool(one.wrong) for one in verdicts)

@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from .catalogue import all_tasks
+
 
 def local_dataset(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     """The task keys that read `root/ORG/NAME/SUBSET/SPLIT.jsonl` where `config` names a data set of the hub."""
@@ -38,7 +40,4 @@ def write_local_wrappers(task_files: Iterable[Path], *, root: Path, folder: Path
 
 def builtin_files(names: Iterable[str]) -> list[Path]:
     """The YAML files of lm-eval's own tasks; reads its whole tree, about ten seconds."""
-    from lm_eval.tasks import TaskManager
-
-    index = TaskManager().task_index
-    return [Path(index[name].yaml_path) for name in names]
+    return [all_tasks()[name].path for name in names]

@@ -11,7 +11,7 @@ from typing import Any
 
 from .catalogue import TaskFile
 from .patterns import example
-from .probe import Shape
+from .shape import Shape
 
 ROWS = 14
 """Of each split."""

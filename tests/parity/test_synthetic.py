@@ -12,7 +12,8 @@ import pytest
 from .catalogue import TaskFile
 from .features import cover, features, form
 from .patterns import example
-from .probe import Probe, ProbeRow, Shape
+from .probe import Probe, ProbeRow
+from .shape import Shape
 from .synthetic import ROWS, make_row, write_data_set
 
 pytestmark = pytest.mark.parity

@@ -167,6 +167,16 @@ def test_a_template_of_choices_must_give_a_list(value: str) -> None:
         choices(value)
 
 
+@pytest.mark.parametrize("column", ["self", "class", "range", "loop", "args", "kwargs", "a b"])
+def test_a_column_may_be_called_anything(column: str) -> None:
+    assert render("{{q}}", {"q": "sky", column: 1}, where="t") == "sky"
+
+
+def test_the_one_name_that_a_template_cannot_show() -> None:
+    with pytest.raises(UserError, match=r"^t: 'self' is a word of Jinja's own, .*rename that column in process_docs"):
+        render("{{self}}", {"self": "sky"}, where="t")
+
+
 def test_rendering_is_strict_and_keeps_the_last_line_end() -> None:
     assert render("{{a}}\n", {"a": 1}, where="t") == "1\n"
 

@@ -11,10 +11,13 @@ from typing import Any
 from hydra_eval.commands.draft import KINDS, Fields, draft
 from hydra_eval.config.schema import DataConfig
 from hydra_eval.config.task_config import TaskConfig
-from hydra_eval.data.layout import READERS
+from hydra_eval.data.layout import READERS, entries, file_ending, split_name
 from hydra_eval.data.load import load
 from hydra_eval.data.resolve import source_of
 from hydra_eval.errors import UserError, did_you_mean
+
+TSV = "tsv"
+"""What `dataset_path` calls the format; its builder, with another separator, is csv."""
 
 
 def create(path: Path, *, kind: str, data: Mapping[str, Any], given: Fields) -> None:
@@ -24,14 +27,19 @@ def create(path: Path, *, kind: str, data: Mapping[str, Any], given: Fields) -> 
     """
     if kind not in KINDS:
         raise UserError(f"--kind {kind}: unknown.{did_you_mean(kind, KINDS)} Known: {', '.join(KINDS)}.")
-    if not re.fullmatch(r"[\w.:-]+", path.stem):
-        raise UserError(f"'{path.stem}' is no good name for a task: take letters, digits, _, -, . and :.")
+    if not re.fullmatch(r"\w[\w.:-]*", path.stem):
+        raise UserError(
+            f"'{path.stem}' is no good name for a task: begin with a letter, digit or _, then take also -, . and :."
+        )
     if path.exists():
         raise UserError(f"{path} exists already; name another task or folder.")
     rows = _first_rows(TaskConfig(task=path.stem, file=str(path), **data))
     text = draft(path.stem, kind, data, rows, given)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}. Name another --folder.") from error
 
 
 def data_of(source: str, subset: str | None, folder: Path) -> dict[str, Any]:
@@ -40,20 +48,20 @@ def data_of(source: str, subset: str | None, folder: Path) -> dict[str, Any]:
     Files are named as seen from `folder`, where the task file will be.
     """
     given = Path(source).expanduser()
-    if given.is_file() and given.suffix in READERS:
+    if given.is_file() and file_ending(given) in READERS:
         return _files({"test": given}, folder)
     if given.is_dir():
-        files = {path.stem: path for path in sorted(given.iterdir()) if path.suffix in READERS}
+        files = {split_name(path): path for path in entries(given) if file_ending(path) in READERS}
         if not files:
             raise UserError(f"--from {source}: the folder holds no data files ({', '.join(READERS)}).")
         return _files(files, folder)
-    if given.exists() or given.suffix in READERS:
+    if given.exists() or file_ending(given) in READERS:
         raise UserError(f"--from {source}: there is no such data file ({', '.join(READERS)}).")
     return {"dataset_path": source} | ({"dataset_name": subset} if subset else {})
 
 
 def _files(files: Mapping[str, Path], folder: Path) -> dict[str, Any]:
-    formats = {READERS[path.suffix] for path in files.values()}
+    formats = {TSV if file_ending(path) == f".{TSV}" else READERS[file_ending(path)] for path in files.values()}
     if len(formats) > 1:
         raise UserError(f"The files have several formats: {', '.join(sorted(formats))}. Name one file.")
     seen = {split: os.path.relpath(path.resolve(), folder.resolve()) for split, path in files.items()}

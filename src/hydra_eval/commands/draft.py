@@ -21,6 +21,8 @@ CHOICES = ("choices", "options", "endings", "candidates", "answers")
 TEXTS = ("text", "page", "content", "document", "article")
 SEVERAL = (("option1", "option2"), ("sol1", "sol2"), ("choice1", "choice2"), ("A", "B", "C", "D"), ("a", "b", "c", "d"))
 """Choices in columns of their own."""
+JINJA_WORDS = ("self", "true", "false", "none", "True", "False", "None", "not", "and", "or", "in", "is", "if", "else")
+"""Columns of these names cannot stand in a template."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +101,12 @@ _FIELDS = {"choice": _choice, "generation": _generation, "perplexity": _perplexi
 
 
 def _question(row: Mapping[str, Any], given: Fields) -> str:
-    """A passage, where there is one, then the question."""
+    """A passage, where there is one, then the question; bare, where a template could not name its column."""
     if given.text is not None and "{{" in given.text:
         return given.text
-    question = given.text or _column(row, QUESTIONS, "the question", "--text")
+    question = _template(given.text or _column(row, QUESTIONS, "the question", "--text"), row)
+    if not question.isidentifier() or question in JINJA_WORDS:
+        return question
     passage = next((name for name in PASSAGES if name in row and name != question), None)
     head = "" if passage is None else f"{{{{{passage}}}}}\n"
     return f"{head}Question: {{{{{question}}}}}\nAnswer:"

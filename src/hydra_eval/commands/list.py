@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from hydra_eval.commands.languages import language_code, languages_in
@@ -54,6 +53,8 @@ class Wanted:
         if self.tag is not None and self.tag not in index.tags:
             near = did_you_mean(self.tag, index.tags, count=3)
             raise UserError(f"--tag {self.tag}: no task has it.{near} Known: {known_names(index.tags)}.")
+        if self.folder is not None and not self.folder.expanduser().exists():
+            raise UserError(f"--folder {self.folder}: there is no such folder.")
         if self.language is not None and language_code(self.language) is None:
             raise UserError(f"--lang {self.language}: give an ISO 639 code (de, deu) or an English name (german).")
 
@@ -101,10 +102,10 @@ def as_table(found: Sequence[Listed]) -> Table:
     for listed in found:
         tags = listed.note if listed.kind in ("tag", "broken") else ", ".join(listed.tags)
         table.add_row(
-            escape(listed.name),
+            listed.name,
             listed.kind,
-            escape(tags),
-            escape("" if listed.file is None else str(from_here(listed.file))),
+            tags,
+            "" if listed.file is None else str(from_here(listed.file)),
         )
     return table
 

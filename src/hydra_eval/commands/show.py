@@ -133,22 +133,30 @@ def _scored(task: Task, doc: Doc, instances: Sequence[Instance], answer: str) ->
             lines = [f"   {'reply':<24} {_short(outputs)}"]
             for place, step in enumerate(pipeline.steps):
                 outputs = step(outputs, [doc.row] * len(outputs))
-                lines.append(f"{place + 1:>2} {pipeline.step_names[place]:<24} {_short(outputs)}")
+                name = pipeline.step_names[place] if len(pipeline.step_names) == len(pipeline.steps) else ""
+                lines.append(f"{place + 1:>2} {name:<24} {_short(outputs)}")
             scores, _ = scores_of(task, doc, outputs, kept)
             lines += [f"   {name:<24} {value!r}" for name, value in scores.items()]
             yield f"filter {pipeline.name}", "\n".join(lines)
 
 
 def _replies(task: Task, instances: Sequence[Instance], answer: str) -> list[Any]:
+    """The answer itself where text is generated; of choices the likeliest is that of the number."""
     requests = [instance for instance in instances if instance.key.repeat == 0]
-    if all(request.kind is RequestKind.GENERATE for request in requests):
-        return [answer] * len(requests)
-    if not answer.isdecimal() or int(answer) >= len(requests):
+    chosen = int(answer) if answer.isdecimal() else None
+    if all(request.kind is not RequestKind.GENERATE for request in requests) and chosen not in range(len(requests)):
         raise UserError(
             f"--answer {answer}: the model of '{task.name}' chooses between texts: give the number of one, 0 to "
             f"{len(requests) - 1}."
         )
-    return [(0.0, True) if place == int(answer) else (-10.0, False) for place in range(len(requests))]
+    return [_reply(request.kind, answer, chosen=place == chosen) for place, request in enumerate(requests)]
+
+
+def _reply(kind: RequestKind, answer: str, *, chosen: bool) -> Any:
+    if kind is RequestKind.GENERATE:
+        return answer
+    logprob = 0.0 if chosen else -10.0
+    return logprob if kind is RequestKind.ROLLING else (logprob, chosen)
 
 
 def _short(outputs: Sequence[Any]) -> str:

@@ -113,7 +113,7 @@ def _error_of(check: Callable[[Subject], None], subject: Subject) -> str | None:
         check(subject)
     except UserError as error:
         return str(error)
-    except Exception as error:  # noqa: BLE001 - the task's own code may raise anything; to report it is the job here
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a task's own code may raise anything; to tell is the job
         last = traceback.extract_tb(error.__traceback__)[-1]
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
         return f"{type(error).__name__}: {error}{notes}, raised in {last.filename}, line {last.lineno}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from hydra_eval.commands.validate import CHECKS, Verdict
@@ -19,7 +18,7 @@ def table(verdicts: Sequence[Verdict]) -> Table:
     shown = verdicts if len(verdicts) <= SHOWN else [verdict for verdict in verdicts if verdict.errors]
     marks = Table("task", *CHECKS, box=box.SIMPLE_HEAD, header_style="bold")
     for verdict in shown:
-        marks.add_row(escape(verdict.task), *(_mark(verdict, check) for check in CHECKS))
+        marks.add_row(verdict.task, *(_mark(verdict, check) for check in CHECKS))
     return marks
 
 

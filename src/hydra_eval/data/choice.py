@@ -100,7 +100,7 @@ def _numbers(given: Any, tasks: NamesOf) -> dict[str, tuple[int, ...]] | None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.expanduser().read_text(encoding="utf-8"))
+        content = json.loads(path.expanduser().read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise UserError(f"sample_ids={path}: cannot be read: {error}.") from error
     if not isinstance(content, dict):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra_eval.data.source import Part
+from hydra_eval.errors import UserError
 
 READERS: Mapping[str, str] = {
     ".jsonl": "json",
@@ -27,10 +28,20 @@ def file_ending(file: Path) -> str:
     return Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
 
 
+def split_name(file: Path) -> str:
+    """`train` of both `train.csv` and `train.csv.gz`."""
+    return file.name.partition(file_ending(file))[0]
+
+
 def files_of(folder: Path, builder: str) -> list[Path]:
     """The files of a folder that a builder reads, by name."""
     endings = [ending for ending, reader in READERS.items() if reader == builder]
-    return sorted(file for file in folder.iterdir() if file_ending(file) in endings and file.is_file())
+    return [entry for entry in entries(folder) if file_ending(entry) in endings and entry.is_file()]
+
+
+def entries(folder: Path) -> list[Path]:
+    """By name, without what editors and file systems hide beside the data."""
+    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
 def is_saved(folder: Path) -> bool:
@@ -44,7 +55,17 @@ def parts_in(folder: Path) -> tuple[Part, ...]:
         return ()
     if is_saved(folder):
         return (Part(path=str(folder), is_saved=True),)
-    return tuple(part for entry in sorted(folder.iterdir()) if (part := _split_part(entry)) is not None)
+    return tuple(part for entry in entries(folder) if (part := _split_part(entry)) is not None)
+
+
+def each_split_once(parts: tuple[Part, ...], *, where: str) -> tuple[Part, ...]:
+    """The same parts. Raises UserError for two of one split: which rows are meant is not ours to guess."""
+    places: dict[str | None, str] = {}
+    for part in parts:
+        place = str(part.kwargs.get("data_files", part.path))
+        if places.setdefault(part.split, place) != place:
+            raise UserError(f"{where}: the split '{part.split}' is both {places[part.split]} and {place}. Keep one.")
+    return parts
 
 
 def _split_part(entry: Path) -> Part | None:
@@ -54,4 +75,4 @@ def _split_part(entry: Path) -> Part | None:
     if ending not in READERS or ending == ".txt":
         return None
     kwargs = {"data_files": str(entry), **(TAB if ending == ".tsv" else {})}
-    return Part(path=READERS[ending], kwargs=kwargs, split=entry.name.partition(ending)[0])
+    return Part(path=READERS[ending], kwargs=kwargs, split=split_name(entry))

@@ -10,7 +10,7 @@ from hydra_eval.config.schema import DataConfig
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.data.features import features_of
 from hydra_eval.data.files import HUB, Places, flat, matches, with_files
-from hydra_eval.data.layout import CARD, TAB, is_saved, parts_in
+from hydra_eval.data.layout import CARD, TAB, each_split_once, is_saved, parts_in
 from hydra_eval.data.source import Part, Source
 from hydra_eval.errors import UserError
 
@@ -35,7 +35,7 @@ def source_of(task: TaskConfig, data: DataConfig) -> Source:
         if path in BUILDERS:
             return _of_files(path, task, kwargs, places)
         if parts := _parts_below_root(path, task.dataset_name, kwargs, places.root):
-            return _source("root", task, kwargs, parts)
+            return _source("root", task, kwargs, each_split_once(parts, where=where))
         if _is_local(path, places):
             return _source("local", task, kwargs, _parts_of_folder(path, task.dataset_name, kwargs, places))
     except PermissionError as error:
@@ -101,6 +101,8 @@ def _parts_below_root(path: str, name: str | None, kwargs: Mapping[str, Any], ro
         return (Part(path=str(copy), name=name, kwargs=_local_only(kwargs)),) if held else ()
     if parts := parts_in(copy / (name or "default")):
         return parts
+    if name is None and is_saved(copy):
+        return parts_in(copy)
     if (copy / CARD).is_file():
         return (Part(path=str(copy), name=name, kwargs=_local_only(kwargs)),)
     return () if name else _parts_of_only_subset(copy)

@@ -34,12 +34,22 @@ def split_rows(loaded: Loaded, split: str, process: Callable[[Any], Any] | None,
         near = did_you_mean(split, loaded.splits)
         raise UserError(f"{where}: the data set has no split '{split}'.{near} Splits: {', '.join(loaded.splits)}.")
     given = loaded.splits[split]
-    rows = tuple(plain_rows(given)) if process is None else _processed(given, split, process, where=where)
+    rows = _as_read(given, split, where=where) if process is None else _processed(given, split, process, where=where)
     read = len(given) if hasattr(given, "__len__") else len(rows)
     facts = SplitFacts(
         split=split, read=read, kept=len(rows), dropped=max(0, read - len(rows)), whole=split not in loaded.cut
     )
     return SplitRows(rows=rows, facts=facts)
+
+
+def _as_read(given: Any, split: str, *, where: str) -> tuple[Row, ...]:
+    """Some faults of a file show only here: what is read is mapped into memory, and looked at when it is taken."""
+    try:
+        return tuple(plain_rows(given))
+    except Exception as error:
+        remedy = " Save the file as UTF-8." if isinstance(error, UnicodeDecodeError) else ""
+        what = f"{type(error).__name__}: {error}"
+        raise UserError(f"{where}: the rows of split '{split}' cannot be read: {what}.{remedy}") from error
 
 
 def plain_rows(rows: Iterable[Any]) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from jinja2 import BaseLoader, Environment, StrictUndefined, Template, TemplateError
+from jinja2 import BaseLoader, Environment, StrictUndefined, Template, TemplateError, nodes
 
 from hydra_eval.errors import UserError, did_you_mean
 from hydra_eval.tasks.task import Row
@@ -29,13 +29,15 @@ _ENVIRONMENT.filters["regex_replace"] = _regex_replace
 
 @lru_cache(maxsize=4096)
 def _compiled(template: str) -> Template:
+    if any(used.name == "self" for used in _ENVIRONMENT.parse(template).find_all(nodes.Name)):
+        raise TemplateError("'self' is a word of Jinja's own, not a column; rename that column in process_docs")
     return _ENVIRONMENT.from_string(template)
 
 
 def render(template: str, row: Row, *, where: str) -> str:
     """The template's text for one row. Raises UserError for a column that is not there, or a template that is wrong."""
     try:
-        return _compiled(template).render(**row)
+        return _compiled(template).render(row)  # not as **row: a column may be called `self`
     except Exception as error:  # an expression in a template may raise anything: x.index(y), x / y, x + y
         reason = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
         missing = re.match(r"'(\w+)' is undefined", reason)
