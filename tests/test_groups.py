@@ -100,9 +100,16 @@ def test_a_task_without_the_metric_is_named(caplog: pytest.LogCaptureFixture) ->
     assert "all: 'acc,none' is missing in other." in caplog.text
 
 
-def test_a_metric_that_no_task_has_is_said_and_left_out(caplog: pytest.LogCaptureFixture) -> None:
-    assert row_of({"metric": "f1", "filter_list": "none"}, SMALL_AND_LARGE).metrics == ()
-    assert "no task of the group has the metric 'f1,none'" in caplog.text
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [({"metric": "f1", "filter_list": "none"}, "f1,none"), ({"metric": "f1"}, "f1")],
+    ids=["filter", "any"],
+)
+def test_a_metric_that_no_task_has_is_said_and_left_out(
+    entry: dict[str, Any], name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert row_of(entry, SMALL_AND_LARGE).metrics == ()
+    assert f"all: no task of the group has the metric '{name}'." in caplog.text
 
 
 def test_a_star_stands_for_every_metric() -> None:
@@ -126,9 +133,10 @@ def test_only_the_named_filters_count() -> None:
     [
         ({"metric": "acc", "weight_bysize": True}, "group 'all': aggregate_metric_list has no key 'weight_bysize'."),
         ({"metric": "acc", "aggregation": "median"}, "aggregation='median': only the mean"),
+        ({"metric": "acc", "weight_by_size": "maybe"}, "weight_by_size='maybe': must be true or false"),
         ("acc", "must be a mapping with the key metric, not 'acc'"),
     ],
-    ids=["a misspelt key", "another aggregation", "no mapping"],
+    ids=["a misspelt key", "another aggregation", "no truth value", "no mapping"],
 )
 def test_what_cannot_be_read_is_refused_before_the_run(entry: Any, message: str) -> None:
     with pytest.raises(UserError) as caught:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,11 +189,13 @@ def _mean(entry: Any, where: str) -> GroupMean:
     how = entry.get("aggregation", "mean")
     if how != "mean" and not callable(how) and not str(how).startswith("!function"):
         raise UserError(f"{where}: aggregation={how!r}: only the mean of the tasks' scores is known.")
-    filters = entry.get("filter_list")
+    weighted, filters = entry.get("weight_by_size", True), entry.get("filter_list")
+    if not isinstance(weighted, bool):
+        raise UserError(f"{where}: weight_by_size={weighted!r}: must be true or false.")
     return GroupMean(
         metric=entry["metric"],
         filters=None if filters is None else (filters,) if isinstance(filters, str) else tuple(filters),
-        weighted=bool(entry.get("weight_by_size", True)),
+        weighted=weighted,
     )
 
 
@@ -205,7 +207,7 @@ def aggregate_groups(plans: Sequence[GroupPlan], results: Sequence[TaskResult]) 
 
 def _aggregate(plan: GroupPlan, results: Sequence[TaskResult]) -> GroupResult:
     metrics = []
-    for mean, key in _wanted(plan.means, results):
+    for mean, key in _wanted(plan.name, plan.means, results):
         metric = _combine(mean, key, results)
         if metric is None:
             log.warning("%s: no task of the group has the metric '%s,%s'.", plan.name, *key)
@@ -217,7 +219,9 @@ def _aggregate(plan: GroupPlan, results: Sequence[TaskResult]) -> GroupResult:
     return GroupResult(plan=plan, metrics=tuple(metrics), documents=documents)
 
 
-def _wanted(means: Iterable[GroupMean], results: Sequence[TaskResult]) -> Iterable[tuple[GroupMean, tuple[str, str]]]:
+def _wanted(
+    name: str, means: Iterable[GroupMean], results: Sequence[TaskResult]
+) -> Iterator[tuple[GroupMean, tuple[str, str]]]:
     """Each mean with the (metric, filter) pairs that it stands for."""
     present = list(dict.fromkeys((metric.metric, metric.filter) for result in results for metric in result.metrics))
     for mean in means:
@@ -225,8 +229,10 @@ def _wanted(means: Iterable[GroupMean], results: Sequence[TaskResult]) -> Iterab
             yield from ((mean, (mean.metric, name)) for name in mean.filters)
         elif mean.metric == EVERY:
             yield from ((mean, key) for key in present)
+        elif keys := sorted(key for key in present if key[0] == mean.metric):
+            yield from ((mean, key) for key in keys)
         else:
-            yield from ((mean, key) for key in sorted(present) if key[0] == mean.metric)
+            log.warning("%s: no task of the group has the metric '%s'.", name, mean.metric)
 
 
 def _combine(mean: GroupMean, key: tuple[str, str], results: Sequence[TaskResult]) -> GroupMetric | None:

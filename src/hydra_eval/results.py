@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import inspect
 import json
+import platform
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from hydra_eval import __version__
@@ -36,6 +40,8 @@ class RunRecord:
     """Request kind → counters summed over all processes."""
     shots: Mapping[str, Mapping[str, Any]]
     """Task → where its examples came from."""
+    chat_template: str | None = None
+    """The Jinja text that made the prompts; None: plain text."""
 
 
 def results_dict(record: RunRecord, results: Results) -> dict[str, Any]:
@@ -44,10 +50,12 @@ def results_dict(record: RunRecord, results: Results) -> dict[str, Any]:
     return {
         **_tables(results),
         "config": _run_config(record),
-        "git_hash": None,
+        "git_hash": commit_of(Path.cwd()),
         "date": record.started,
+        "pretty_env_info": environment(),
         "transformers_version": _installed("transformers"),
         "lm_eval_version": None,
+        "upper_git_hash": None,
         **dict(facts.tokens),
         "max_length": facts.max_length,
         "task_hashes": {result.name: task_hash(result.rows) for result in results.tasks},
@@ -57,10 +65,28 @@ def results_dict(record: RunRecord, results: Results) -> dict[str, Any]:
         "system_instruction": config.prompt.system,
         "system_instruction_sha": digest(config.prompt.system) if config.prompt.system else None,
         "fewshot_as_multiturn": config.prompt.multiturn,
-        "chat_template": config.prompt.chat_template or None,
+        "chat_template": record.chat_template,
+        "chat_template_sha": digest(record.chat_template) if record.chat_template else None,
         "total_evaluation_time_seconds": str(sum(record.seconds.values())),
         "hydra_eval": _own(record, results.tasks),
     }
+
+
+def environment() -> str:
+    """What the program runs on, one line each."""
+    libraries = [f"{name} {_installed(name)}" for name in LIBRARIES]
+    return "\n".join([f"Python {platform.python_version()}", platform.platform(), *libraries])
+
+
+def commit_of(folder: Path) -> str | None:
+    """What `git describe --always` says there; None outside a repository, or without git."""
+    try:
+        told = subprocess.run(
+            ["git", "-C", str(folder), "describe", "--always"], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    return told.stdout.strip() or None
 
 
 def plain(value: Any) -> Any:
@@ -190,11 +216,13 @@ def is_partial(task: Task) -> bool:
 
 
 def _source(function: Callable[..., Any]) -> str:
+    """The same in every process: what `repr` says of a function is its place in memory."""
+    if isinstance(function, partial):
+        return f"partial({_source(function.func)}, *{plain(function.args)}, **{plain(function.keywords)})"
     try:
         return inspect.getsource(function)
-    except (OSError, TypeError):
-        # A partial, a builtin or a callable object has no source text of its own.
-        return repr(function)
+    except (OSError, TypeError):  # a builtin or a callable object has no source text of its own
+        return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
 def _installed(name: str) -> str | None:

@@ -20,7 +20,7 @@ from hydra_eval.fleet import Fleet
 from hydra_eval.groups import GroupPlan, Results, aggregate_groups, plan_groups
 from hydra_eval.models import check_generations, load_model, load_tokenizer
 from hydra_eval.models.base import Efficiency, Model
-from hydra_eval.models.chat import style_of
+from hydra_eval.models.chat import style_of, template_of
 from hydra_eval.pipeline import Scored, Work, prepare, score
 from hydra_eval.plan import share_out
 from hydra_eval.records import Packet, RequestKind, Response, SampleRow
@@ -92,7 +92,7 @@ def run_job(job: Job) -> Results:
         groups = plan_groups(config.groups, config.selection, tasks)
     with job.phase("prompts"):
         tokenizer = job.models.tokenizer(config.model)
-        check_generations(config.model, tokenizer, [task.generation for task in tasks if task.generation])
+        check_generations(config.model, tokenizer, {task.name: task.generation for task in tasks if task.generation})
         work = prepare(tasks, style_of(config.prompt, tokenizer), batch_tokens=config.model.batch_tokens)
         job.screen.say_plan(work, fleet.world)
     with job.phase("tracker"):
@@ -184,6 +184,7 @@ def _finish(
         seconds=job.seconds,
         efficiency=added_up([spent for _, spent in per_rank]),
         shots={task.name: _shot_facts(work, task.name) for task in work.tasks},
+        chat_template=template_of(job.config.prompt, job.models.tokenizer(job.config.model)),
     )
     content = results_dict(record, results)
     paths.append(write_results(job.folder, content))

@@ -92,6 +92,19 @@ def test_one_bad_task_does_not_hide_the_good_ones(tasks: Path) -> None:
     assert table(found).row_count == 3
 
 
+@pytest.mark.parametrize("spec", ["both", "[cr]*", "both|1"], ids=["group", "pattern", "shots"])
+def test_what_stands_for_several_tasks_has_a_verdict_for_each(spec: str, tasks: Path) -> None:
+    (tasks / "both.yaml").write_text("group: both\ntask: [choice, {task: reply, num_fewshot: 1}]\n", encoding="utf-8")
+    found = [verdict for verdict in validate([spec], ["model=dummy"]) if verdict.task in ("choice", "reply")]
+    assert [(verdict.task, verdict.passed) for verdict in found] == [("choice", CHECKS), ("reply", CHECKS)]
+
+
+def test_a_hook_that_ends_the_program_ends_no_check(tasks: Path) -> None:
+    (tasks / "hooks.py").write_text("import sys\n\n\ndef leaves(rows):\n    sys.exit(0)\n", encoding="utf-8")
+    write_task(tasks, "leaves", 2, **CHOICE, process_docs="!function hooks.leaves")
+    assert "SystemExit: 0" in verdict_of("leaves").errors["templates"]
+
+
 def test_tasks_and_overrides_are_told_apart() -> None:
     given = ["task=gsm8k", "aime@k=4|0", "mytasks/a.yaml", "limit=3", "data.root=/x"]
     assert specs_and_overrides(given) == (["gsm8k", "aime@k=4|0", "mytasks/a.yaml"], ["limit=3", "data.root=/x"])

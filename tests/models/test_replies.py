@@ -70,13 +70,13 @@ def test_stops_keep_their_order_without_empty_or_double_ones() -> None:
 )
 def test_what_cannot_be_generated_is_refused(fields: dict[str, Any], message: str) -> None:
     generation = Generation(**{"max_new_tokens": 9, "stop": (), **fields})
-    with pytest.raises(UserError, match=message):
-        check_generation(generation, max_length=100, known=["num_beams", "repetition_penalty"])
+    with pytest.raises(UserError, match=f"toy: .*{message}"):
+        check_generation(generation, task="toy", max_length=100, known=["num_beams", "repetition_penalty"])
 
 
 def test_known_options_pass() -> None:
     generation = Generation(max_new_tokens=99, stop=(), extra={"num_beams": 4})
-    check_generation(generation, max_length=100, known=["num_beams"])
+    check_generation(generation, task="toy", max_length=100, known=["num_beams"])
 
 
 def test_seed_depends_on_every_part_of_the_identity() -> None:

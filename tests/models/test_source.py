@@ -96,7 +96,10 @@ def test_unknown_argument_of_the_model(tiny_folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"max_new_tokens": 256}, "window of 256"), ({"extra": {"num_beam": 2}}, "Did you mean 'num_beams'")],
+    [
+        ({"max_new_tokens": 256}, "toy: .* window of 256"),
+        ({"extra": {"num_beam": 2}}, "toy: .* Did you mean 'num_beams'"),
+    ],
     ids=str,
 )
 def test_generations_are_checked_without_weights(fields: dict[str, Any], message: str, tiny_folder: Path) -> None:
@@ -104,7 +107,7 @@ def test_generations_are_checked_without_weights(fields: dict[str, Any], message
     tokenizer = load_tokenizer(config)
     generation = Generation(**{"max_new_tokens": 9, "stop": (), **fields})
     with pytest.raises(UserError, match=message):
-        check_generations(config, tokenizer, [generation])
+        check_generations(config, tokenizer, {"toy": generation})
 
 
 HUB = """

@@ -331,7 +331,25 @@ def test_the_shown_config_says_what_the_run_changed(tmp_path: Path) -> None:
         "until": ["\n\n"],
     }
     assert task.config["metadata"] == {"version": 1, "config_source": str(path)}
-    assert "file" not in task.config and "validation_split" not in task.config
+    assert not task.config.keys() & {"file", "options", "validation_split"}
+
+
+def test_the_shown_config_has_the_examples_wording_in_full(tmp_path: Path) -> None:
+    write_task(tmp_path, {**CHOICE, "fewshot_config": {"sampler": "first_n", "doc_to_target": "colour"}})
+    (task,) = built(tmp_path)
+    assert task.config["fewshot_config"] == {
+        "sampler": "first_n",
+        "split": "train",
+        "process_docs": None,
+        "fewshot_indices": None,
+        "samples": None,
+        "doc_to_text": CHOICE["doc_to_text"],
+        "doc_to_choice": "colours",
+        "doc_to_target": "colour",
+        "gen_prefix": None,
+        "fewshot_delimiter": "\n\n",
+        "target_delimiter": " ",
+    }
 
 
 def test_a_rolling_task_needs_no_doc_to_text(tmp_path: Path) -> None:

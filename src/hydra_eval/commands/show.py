@@ -15,9 +15,9 @@ from hydra_eval.models import load_tokenizer
 from hydra_eval.models.chat import style_of
 from hydra_eval.models.encoding import Encoder, encode_pairs, find_prefix_id
 from hydra_eval.pipeline import document_requests
-from hydra_eval.records import Doc, Instance, RequestKind
+from hydra_eval.records import Doc, Instance, RequestKind, Response
 from hydra_eval.sample_file import as_plain
-from hydra_eval.scoring import scores_of
+from hydra_eval.scoring import as_reply, scores_of
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.tasks.task import Task
 
@@ -149,14 +149,12 @@ def _replies(task: Task, instances: Sequence[Instance], answer: str) -> list[Any
             f"--answer {answer}: the model of '{task.name}' chooses between texts: give the number of one, 0 to "
             f"{len(requests) - 1}."
         )
-    return [_reply(request.kind, answer, chosen=place == chosen) for place, request in enumerate(requests)]
+    return [as_reply(request, _said(request, answer, chosen=place == chosen)) for place, request in enumerate(requests)]
 
 
-def _reply(kind: RequestKind, answer: str, *, chosen: bool) -> Any:
-    if kind is RequestKind.GENERATE:
-        return answer
+def _said(request: Instance, answer: str, *, chosen: bool) -> Response:
     logprob = 0.0 if chosen else -10.0
-    return logprob if kind is RequestKind.ROLLING else (logprob, chosen)
+    return Response(key=request.key, text=answer, logprob=logprob, is_greedy=chosen, token_logprobs=(logprob,))
 
 
 def _short(outputs: Sequence[Any]) -> str:

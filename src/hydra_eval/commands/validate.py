@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -165,10 +165,19 @@ def _data(subject: Subject) -> None:
 
 
 def _templates(subject: Subject) -> None:
-    cell = next(cell for cell in cells(subject.config, {subject.key: _of(subject.task)}) if cell.key == subject.key)
-    subject.built = task = build_task(cell, _of(subject.task), subject.config)
+    config = _for_one(subject.config, subject.key)
+    cell, *_ = cells(config, {subject.key: _of(subject.task)})
+    subject.built = task = build_task(cell, _of(subject.task), config)
     shots = pick_shots(task).shots
     subject.requests = [document_requests(task, doc, shots[doc.index], Style()) for doc in task.docs[:ROWS]]
+
+
+def _for_one(config: RunConfig, key: str) -> RunConfig:
+    """The config of a run of one task alone, of those that a group or a pattern stands for."""
+    asking = {text: spec for text, spec in config.selection.items() if key in spec["tasks"]}
+    return replace(
+        config, selection={text: {**spec, "tasks": {key: spec["tasks"][key]}} for text, spec in asking.items()}
+    )
 
 
 def _scores(subject: Subject) -> None:

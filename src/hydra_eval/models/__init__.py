@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ class Backend:
     """One kind of model: what renders and counts, what checks, and what answers."""
 
     tokenizer: Callable[[ModelConfig], Any]
-    check: Callable[[ModelConfig, Any, Iterable[Generation]], None]
+    check: Callable[[ModelConfig, Any, Mapping[str, Generation]], None]
     model: Callable[[ModelConfig, str, Any], Model]
 
 
@@ -27,8 +27,8 @@ def load_tokenizer(config: ModelConfig) -> Any:
     return lookup(MODELS, config.kind, kind="model", where="model.kind").tokenizer(config)
 
 
-def check_generations(config: ModelConfig, tokenizer: Any, generations: Iterable[Generation]) -> None:
-    """UserError where the model cannot generate as asked; before its weights are loaded."""
+def check_generations(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
+    """UserError where the model cannot generate as a task asks, by the task's name; before its weights are loaded."""
     lookup(MODELS, config.kind, kind="model", where="model.kind").check(config, tokenizer, generations)
 
 
@@ -43,7 +43,7 @@ def _hf_tokenizer(config: ModelConfig) -> Any:
     return load_hf_tokenizer(config)
 
 
-def _hf_check(config: ModelConfig, tokenizer: Any, generations: Iterable[Generation]) -> None:
+def _hf_check(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
     from hydra_eval.models.hf import check_hf_generations
 
     check_hf_generations(config, tokenizer, generations)

@@ -25,6 +25,11 @@ def style_of(prompt: PromptConfig, tokenizer: Any) -> Style:
     return Style(chat=chat, multiturn=prompt.multiturn, system=prompt.system)
 
 
+def template_of(prompt: PromptConfig, tokenizer: Any) -> str | None:
+    """The Jinja source that makes the run's prompts; None: plain text."""
+    return select_template(tokenizer, prompt.chat_template) if prompt.chat_template else None
+
+
 def chat_renderer(
     tokenizer: Any, template: bool | str, template_args: Mapping[str, Any]
 ) -> Callable[[Messages, bool], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,11 +55,11 @@ def cpu_threads(config: ModelConfig) -> int:
     return config.cpu_threads or (int(said) if said.isdigit() and int(said) > 0 else 1)
 
 
-def check_hf_generations(config: ModelConfig, tokenizer: Any, generations: Iterable[Generation]) -> None:
-    """UserError for a way to generate that this model cannot run; needs no weights."""
+def check_hf_generations(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
+    """UserError for a task whose way to generate this model cannot run; needs no weights."""
     max_length = find_max_length(config, load_hf_config(config), tokenizer)
-    for generation in generations:
-        check_generation(generation, max_length=max_length, known=GENERATION_OPTIONS)
+    for task, generation in generations.items():
+        check_generation(generation, task=task, max_length=max_length, known=GENERATION_OPTIONS)
 
 
 class SentTokens:
@@ -108,7 +108,8 @@ class HFModel:
     def generate(self, packet: Packet) -> list[Response]:
         responses: dict[InstanceKey, Response] = {}
         for generation, instances in _by_generation(packet.instances):
-            check_generation(generation, max_length=self.encoder.max_length, known=GENERATION_OPTIONS)
+            task = instances[0].key.task
+            check_generation(generation, task=task, max_length=self.encoder.max_length, known=GENERATION_OPTIONS)
             prompts = encode_prompts(instances, self.encoder, room=generation.max_new_tokens)
             replies = self._reply_all(instances, prompts, generation)
             for instance, prompt in zip(instances, prompts, strict=True):

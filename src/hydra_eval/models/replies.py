@@ -35,30 +35,31 @@ class Ending:
     """`stop` or `length`."""
 
 
-def check_generation(generation: Generation, *, max_length: int, known: Collection[str]) -> None:
+def check_generation(generation: Generation, *, task: str, max_length: int, known: Collection[str]) -> None:
     """UserError for what cannot be run. `known` are the options that transformers has."""
     for name in generation.extra:
         if name in OWN_OPTIONS:
             raise UserError(
-                f"generation option '{name}': give it as generation.{OWN_OPTIONS[name]}, not among the extra."
+                f"{task}: generation option '{name}': give it as generation.{OWN_OPTIONS[name]}, not among the extra."
             )
         if name not in known:
             raise UserError(
-                f"generation option '{name}' is not known to transformers.{did_you_mean(name, known)} "
+                f"{task}: generation option '{name}' is not known to transformers.{did_you_mean(name, known)} "
                 "Options are the fields of transformers.GenerationConfig."
             )
     if generation.max_new_tokens >= max_length:
         raise UserError(
-            f"generation.max_new_tokens={generation.max_new_tokens} leaves no room for a prompt in the model's window "
-            f"of {max_length} tokens: lower it, or raise model.max_length if the model allows it."
+            f"{task}: a reply of up to {generation.max_new_tokens} tokens leaves no room for a prompt in the model's "
+            f"window of {max_length} tokens: lower generation.max_new_tokens, or raise model.max_length if the model "
+            "allows it."
         )
     if generation.do_sample and generation.temperature <= 0:
         raise UserError(
-            f"generation.do_sample=true with temperature={generation.temperature}: sampling needs a temperature above "
-            "0. Set generation.temperature, or generation.do_sample=false for greedy replies."
+            f"{task}: do_sample=true with temperature={generation.temperature}: sampling needs a temperature "
+            "above 0. Set generation.temperature, or generation.do_sample=false for greedy replies."
         )
     if generation.do_sample and generation.extra.get("num_beams", 1) != 1:
-        raise UserError("generation: sampling does not go with num_beams; set do_sample=false or num_beams=1.")
+        raise UserError(f"{task}: sampling does not go with num_beams; set do_sample=false or num_beams=1.")
 
 
 def reply_seed(seed: int, key: InstanceKey) -> int:

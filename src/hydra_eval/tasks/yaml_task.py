@@ -19,7 +19,7 @@ from hydra_eval.tasks.cells import Cell
 from hydra_eval.tasks.generation import generation
 from hydra_eval.tasks.hooks import hook
 from hydra_eval.tasks.measures import Measures
-from hydra_eval.tasks.shot_plan import shot_config_of, shot_plan, shot_pool
+from hydra_eval.tasks.shot_plan import SHOT_KEYS, shot_config_of, shot_plan, shot_pool
 from hydra_eval.tasks.task import Task, Template
 from hydra_eval.tasks.templates import choice_field, key_field, once_per_row, target_field, text_field
 
@@ -52,7 +52,7 @@ def build_yaml_task(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskD
         metrics=measures.metrics,
         process_results=hook(task.process_results, f"{task.file}: process_results"),
         version=task.metadata.get("version", "Yaml"),
-        config=shown_config(task, cell, kwargs),
+        config=shown_config(task, cell, kwargs) | {"fewshot_config": shown_shots(task)},
         source=task.file,
         specs=cell.specs,
         key=cell.key,
@@ -97,6 +97,12 @@ def _shapes(template: Template, first: Doc) -> tuple[bool, bool]:
 
 def shown_config(task: TaskConfig, cell: Cell, kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
     """What the results file says about the task: every key that is set, with what the run changed."""
-    shown = {key: value for key, value in vars(task).items() if value is not None and key != "file"}
+    shown = {key: value for key, value in vars(task).items() if value is not None and key not in ("file", "options")}
     shown |= {"num_fewshot": cell.shots, "metadata": {**task.metadata, "config_source": task.file}}
     return shown | ({"generation_kwargs": dict(kwargs)} if kwargs is not None else {})
+
+
+def shown_shots(task: TaskConfig) -> dict[str, Any]:
+    """Its `fewshot_config` with all that it takes from the task, as lm-eval's results file has it."""
+    inherited = {key: getattr(task, key, None) for key in SHOT_KEYS}
+    return {**inherited, "sampler": "default", "split": task.fewshot_split, **shot_config_of(task)}
