@@ -66,6 +66,13 @@ def test_a_document_that_asks_several_kinds_is_scored_whole_on_any_number_of_pro
     assert [row.arguments[1][0] for row in rows] == [row.arguments[0][0] for row in rows]
 
 
+def test_a_document_about_which_nothing_is_asked_is_told_before_the_model_is() -> None:
+    with pytest.raises(
+        UserError, match=r"toy.yaml: nothing is asked about this document.* \(task 'toy', document 0\)$"
+    ):
+        prepare([toy_task(own_requests=lambda doc, shots, style: [])], Style(), batch_tokens=64)
+
+
 def test_requests_keep_the_order_in_which_the_task_asks_them() -> None:
     work = prepare([mixed()], Style(), batch_tokens=64)
     (row, *_) = answered_by(work, 2)

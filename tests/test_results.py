@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.results import commit_of, environment, plain
+from hydra_eval.aggregate import MetricResult, TaskResult
+from hydra_eval.results import commit_of, directions_of, environment, plain
+
+from .toys import toy_task
 
 
 def count(doc: Any, *, top: int) -> int:
@@ -48,3 +51,11 @@ def test_a_folder_without_a_repository_has_no_commit(tmp_path: Path) -> None:
 
 def test_the_environment_names_the_libraries() -> None:
     assert {line.partition(" ")[0] for line in environment().splitlines()} >= {"Python", "torch", "transformers"}
+
+
+def test_a_direction_is_told_of_every_metric_named_or_reported() -> None:
+    found = MetricResult(
+        metric="acc@1", filter="none", value=0.5, stderr=None, stderr_by="none", n=4, higher_is_better=False
+    )
+    result = TaskResult(task=toy_task(), metrics=(found,), rows=())
+    assert directions_of(result) == {"acc": True, "acc_norm": True, "acc@1": False}

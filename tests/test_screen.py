@@ -9,6 +9,21 @@ from hydra_eval.groups import Results
 from hydra_eval.screen import Screen, results_table
 
 
+class Full:
+    """A stream that takes nothing."""
+
+    encoding = "utf-8"
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def write(self, text: str) -> int:
+        raise self.error
+
+    def flush(self) -> None:
+        raise self.error
+
+
 @pytest.mark.parametrize(
     "error",
     [OSError("no space"), SystemExit(1), ValueError("closed")],
@@ -17,18 +32,19 @@ from hydra_eval.screen import Screen, results_table
 def test_what_stdout_cannot_take_is_a_warning(
     error: BaseException, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Full:
-        encoding = "utf-8"
-
-        def write(self, text: str) -> int:
-            raise error
-
-        def flush(self) -> None: ...
-
-    monkeypatch.setattr("sys.stdout", Full())
+    monkeypatch.setattr("sys.stdout", Full(error))
     with caplog.at_level(logging.WARNING):
         Screen(shown=True).show_table(results_table(Results()))
     assert "the run folder holds everything" in caplog.text
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), OSError("no space"), ValueError("closed")], ids=repr)
+def test_progress_that_nobody_reads_ends_nothing(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Full(error))
+    moved = []
+    with Screen(shown=True).counting("data sets", 9) as advance:
+        moved = [advance() for _ in range(9)]
+    assert len(moved) == 9
 
 
 @pytest.mark.parametrize("name", ["[bold]", "a[x]", ":cat:", "[/]"])

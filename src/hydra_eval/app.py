@@ -116,7 +116,7 @@ def claim_folder(command: CommandLine) -> RunFolder:
     now = datetime.now()
     if command.named_folder is not None:
         return named_folder(command.named_folder)
-    with _writable(OUTPUTS.absolute()):
+    with _writable(OUTPUTS):
         if command.multirun:
             return new_folder(OUTPUTS / "multirun" / f"{now:%Y-%m-%d_%H-%M-%S}-{run_slug(command.overrides)}")
         return pick_folder(OUTPUTS, command.overrides, resume=command.value("resume") != "never", now=now)

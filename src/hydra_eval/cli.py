@@ -8,7 +8,13 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Evaluate language models.", rich_markup_mode=None)
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Evaluate language models.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a verb that takes overrides of the run's config."""
@@ -119,4 +125,9 @@ def main() -> None:
         app()
     except UserError as error:
         complain(str(error))
+        sys.exit(1)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        complain(f"what there is to show cannot be written: {error.strerror}.")
         sys.exit(1)

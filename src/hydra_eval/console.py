@@ -1,6 +1,10 @@
-"""Standard output for tables."""
+"""Standard output for tables, standard error for notices."""
 
 from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import IO, Any, cast
 
 from rich.console import Console
 
@@ -11,3 +15,27 @@ WIDEST = 1_000
 def plain_console(*, quiet: bool = False) -> Console:
     """Shows names letter by letter: `[a]` in one is no markup, `:cat:` no picture."""
     return Console(quiet=quiet, soft_wrap=True, highlight=False, markup=False, emoji=False, width=WIDEST)
+
+
+def notice_console(*, quiet: bool) -> Console:
+    """For progress, which may end before the run does: the reader of the pipe goes, or the log's disk is full."""
+    return Console(file=cast(IO[str], Forgiving(sys.stderr)), quiet=quiet, soft_wrap=True, highlight=False)
+
+
+class Forgiving:
+    """A stream that loses what it cannot write."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -84,6 +84,8 @@ def document_requests(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) 
     """Everything that is asked about one document."""
     with at_document(task.name, doc.index):
         instances = identified(task, doc, _asked(task, doc, shots, style))
+        if not instances:
+            raise UserError(f"{task.source}: nothing is asked about this document; leave it out of the documents.")
         for instance in instances:
             _check_text(instance.context + (instance.continuation or ""))
         return instances

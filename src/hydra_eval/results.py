@@ -103,7 +103,7 @@ def _tables(results: Results) -> dict[str, Any]:
     tasks, groups = results.tasks, results.groups
     group_scores = {group.name: _group_scores(group) for group in groups}
     aggregated = {group.name: group_scores[group.name] for group in groups if group.plan.means}
-    directions = {result.name: _directions(result.metrics) for result in tasks}
+    directions = {result.name: directions_of(result) for result in tasks}
     return {
         "results": {result.name: _task_scores(result, results.alias(result)) for result in tasks} | group_scores,
         **({"groups": aggregated} if aggregated else {}),
@@ -141,8 +141,10 @@ def _scores(metrics: Sequence[MetricResult]) -> dict[str, Any]:
     return scores
 
 
-def _directions(metrics: Sequence[MetricResult]) -> dict[str, bool | None]:
-    return {metric.metric: metric.higher_is_better for metric in metrics}
+def directions_of(result: TaskResult) -> dict[str, bool | None]:
+    """Those of the metrics that the task names, and of those that its `process_results` adds."""
+    named = {metric.name: metric.higher_is_better for metric in result.task.metrics}
+    return named | {metric.metric: metric.higher_is_better for metric in result.metrics}
 
 
 def _shared(group: GroupResult, directions: Mapping[str, Mapping[str, bool | None]]) -> dict[str, bool | None]:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rich import box
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from hydra_eval.aggregate import MetricResult, TaskResult
-from hydra_eval.console import plain_console
+from hydra_eval.console import notice_console, plain_console
 from hydra_eval.groups import GroupResult, Results
 from hydra_eval.pipeline import Work
 from hydra_eval.records import Packet
@@ -33,7 +32,7 @@ class Screen:
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
-        self._notices = Console(stderr=True, quiet=not shown, soft_wrap=True, highlight=False)
+        self._notices = notice_console(quiet=not shown)
         self._tables = plain_console(quiet=not shown)
 
     def say(self, text: str) -> None:

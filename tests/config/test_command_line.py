@@ -107,3 +107,15 @@ def test_a_folder_may_be_named_with_plus_signs_and_not_be_empty() -> None:
     assert parse_command_line(["++hydra.run.dir=x"]).named_folder == Path("x")
     with pytest.raises(UserError, match=r"hydra.run.dir= is empty"):
         _ = parse_command_line(["hydra.run.dir="]).named_folder
+
+
+def test_a_word_alone_sets_nothing() -> None:
+    with pytest.raises(UserError, match="'gsm8k' sets nothing: write KEY=VALUE; a task is chosen by task=gsm8k"):
+        parse_command_line(["gsm8k"]).check()
+
+
+def test_flags_go_before_overrides(tmp_path: Path) -> None:
+    command = parse_command_line(["model=dummy", "-m", "task=a,b"])
+    given = command.within(tmp_path, is_main=True)
+    assert given[:3] == ["-m", "model=dummy", "task=a,b"]
+    assert parse_command_line(given).multirun

@@ -39,7 +39,7 @@ def said(tmp_path: Path, composing: Compose) -> Callable[..., str]:
         ("model=llama4", "model=llama4: there is no such option. Did you mean 'llama3'? Known: dummy, gemma3, "),
         ("filters=stripp", "filters=stripp: there is no such option. Did you mean 'strip'? Known: "),
         ("task=u", "task=u: unknown task 'u'. Known: "),
-        ("seed=abc", "Error merging override seed=abc Value 'abc' of type 'str' could not be converted to Integer"),
+        ("seed=abc", "Error merging override seed=abc: Value 'abc' of type 'str' could not be converted to Integer"),
     ],
 )
 def test_what_hydra_refuses_in_our_words(said: Callable[..., str], override: str, message: str) -> None:

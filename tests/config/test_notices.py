@@ -33,3 +33,11 @@ def test_of_names_with_two_files_those_of_the_run_are_told(mine: Path, composing
     first, second = notices(typed(composing("task=[a,arc_easy]")))
     assert first.startswith(f"arc_easy: {mine}/arc.yaml counts, not the bundled ")
     assert second == f"a: {mine}/a.yaml counts, not {mine}/a2.yaml."
+
+
+def test_many_names_with_two_files_take_one_line(tmp_path: Path, composing: Compose) -> None:
+    for name in ("arc_easy", "piqa", "boolq"):
+        write_yaml(tmp_path / "mine" / f"{name}.yaml", {"task": name, "dataset_path": "x", "test_split": "test"})
+    (line,) = notices(typed(composing("task=[piqa,arc_easy,boolq]")))
+    assert line.startswith(f"piqa: {tmp_path}/mine/piqa.yaml counts, not the bundled ")
+    assert line.endswith("; the same for arc_easy, boolq.")

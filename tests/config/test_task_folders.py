@@ -62,3 +62,10 @@ def test_a_folder_that_is_not_there(
 ) -> None:
     with pytest.raises(UserError, match=message):
         folders(monkeypatch, *argv, environment=environment)
+
+
+def test_a_file_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.yaml").write_text("task: t\n", encoding="utf-8")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "t.yaml"))
+    with pytest.raises(UserError, match=r"t\.yaml is a file; name the folder it lies in"):
+        task_folders()

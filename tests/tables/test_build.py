@@ -122,6 +122,9 @@ def drawn(line, task_name=None):
 def raises(line, task_name=None):
     return line["nothing"]
 
+def silent(line, task_name=None):
+    return Doc(query=None, choices=CHOICES, gold_index=0)
+
 def strange(line, task_name=None):
     return "text"
 
@@ -154,7 +157,8 @@ def test_the_prompt_function_knows_examples_from_documents(tmp_path: Path) -> No
     [
         ("none", "leaves out all 6 rows of split 'test'"),
         ("drawn", "images are not supported yet"),
-        ("strange", "must give a Doc, but gave 'text' for row 0"),
+        ("strange", "must give a Doc with a text as query, but gave 'text' for row 0"),
+        ("silent", r"must give a Doc with a text as query, but gave Doc\(query=None"),
     ],
 )
 def test_what_a_prompt_function_may_not_give(tmp_path: Path, function: str, message: str) -> None:

@@ -112,6 +112,12 @@ def test_what_the_stand_in_does_not_have(tmp_path: Path, body: str, metrics: str
         table_entries(str(path))
 
 
+def test_a_table_without_entries(tmp_path: Path) -> None:
+    (tmp_path / "table.py").write_text("TASKS_TABLE = []\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"table\.py: TASKS_TABLE is empty; give it a LightevalTaskConfig"):
+        table_entries(str(tmp_path / "table.py"))
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no such file"):
         table_entries(str(tmp_path / "table.py"))

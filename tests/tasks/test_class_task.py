@@ -127,6 +127,7 @@ def test_a_constructor_gets_the_yaml_and_the_models_settings(tmp_path: Path) -> 
             r"the class Failing cannot be made: .* Install the package 'no_such_one'",
         ),
         ("class: !function broken.Empty\n", "the class Empty has no documents to evaluate"),
+        ("class: !function broken.Exiting\n", "the class Exiting cannot be made: SystemExit: 0"),
         ("class: !function broken.Odd\n", "request_type 'guess' is not known. Known: loglikelihood, "),
         ("class: !function broken.Seeing\n", "requests with images or sounds are not supported yet"),
     ],
@@ -165,6 +166,11 @@ from .task import Spans
 class Failing(Spans):
     def __init__(self):
         import no_such_one
+
+
+class Exiting(Spans):
+    def __init__(self):
+        raise SystemExit(0)
 
 
 class Empty(Spans):

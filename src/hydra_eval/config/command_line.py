@@ -53,8 +53,9 @@ class CommandLine:
             extra += ["hydra.output_subdir=null", "hydra/job_logging=worker", "hydra/hydra_logging=none"]
         if self.multirun:
             extra.append(f"hydra.job.config.override_dirname.exclude_keys=[{','.join(self._constant_keys())}]")
-        kept = [argument for argument in self.argv if not _sets(argument, key)]
-        return [*kept, *extra]
+        # Flags first: behind an override Hydra's own parser takes what follows a flag for something unknown.
+        flags = [argument for argument in self.argv if argument not in self.overrides]
+        return [*flags, *(override for override in self.overrides if not _sets(override, key)), *extra]
 
     def check(self) -> None:
         """Raises UserError for what Hydra's grammar cannot read, and for a group's choice that is not a name."""
@@ -74,7 +75,11 @@ class CommandLine:
             return OverridesParser.create().parse_overrides(list(self.overrides))
         except OverrideParseException as error:
             given = error.override
-            key = given.partition("=")[0]
+            key, equals, _ = given.partition("=")
+            if not equals:
+                raise UserError(
+                    f"'{given}' sets nothing: write KEY=VALUE; a task is chosen by task={given}."
+                ) from error
             example = "'…'" if key != "task" else "'aime24@k=4|0'\" or \"task=['aime24@k=4|0','name(x)']"
             raise UserError(
                 f"{given}: cannot be read ({str(error).splitlines()[0]}). Put odd characters into quotes, inside "

@@ -23,9 +23,10 @@ def explain(error: HydraException) -> str:
     if unknown and (message := unknown_key(unknown.group(1))):
         return message
     cause = error.__cause__
+    if not isinstance(cause, OmegaConfBaseException):
+        return str(error)
     # OmegaConf's later lines name its own types.
-    reason = f" {str(cause).splitlines()[0]}" if isinstance(cause, OmegaConfBaseException) else ""
-    return f"{error}{reason}"
+    return f"{str(error).rstrip('.')}: {str(cause).splitlines()[0]}"
 
 
 def unknown_key(path: str) -> str | None:

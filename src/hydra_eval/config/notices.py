@@ -10,6 +10,10 @@ from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.spec import parse_spec
 from hydra_eval.config.task_folders import task_folders
 from hydra_eval.config.task_index import task_index
+from hydra_eval.errors import known_names
+
+SHOWN = 8
+"""Names in one line."""
 
 
 def notices(config: RunConfig) -> list[str]:
@@ -30,4 +34,11 @@ def _suites(config: RunConfig) -> list[str]:
 
 
 def _which_counts(names: Mapping[str, None], files: Mapping[str, tuple[Path, Path]], kind: str) -> list[str]:
-    return [f"{name}: {files[name][0]} counts, not {kind}{files[name][1]}." for name in names if name in files]
+    """One line for all of them: a whole tree before the shelf would give dozens."""
+    found = [name for name in names if name in files]
+    if not found:
+        return []
+    first, *others = found
+    counts, other = files[first]
+    more = f"; the same for {known_names(others, shown=SHOWN)}" if others else ""
+    return [f"{first}: {counts} counts, not {kind}{other}{more}."]

@@ -45,6 +45,8 @@ class Spec:
 
 def parse_spec(text: str) -> Spec:
     """Raises UserError naming the part that is wrong."""
+    if "${" in text:
+        raise UserError(f"task={text}: '${{' has no place in a name; {FORMS}.")
     parts = text.split("|")
     if len(parts) > 4 or (len(parts) == 4 and parts[3] not in ("0", "1")):
         raise UserError(f"task={text}: {FORMS}; there are more bars than that.")

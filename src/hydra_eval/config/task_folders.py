@@ -34,6 +34,10 @@ def _from_command_line(argv: list[str]) -> list[Path]:
 
 def _checked(text: str, where: str) -> Path:
     folder = Path(text).expanduser().resolve()
-    if not folder.is_dir():
+    if not folder.exists():
         raise UserError(f"{where}: the task folder {folder} does not exist.")
+    if not folder.is_dir():
+        raise UserError(f"{where}: {folder} is a file; name the folder it lies in, or the file itself as task={text}.")
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise UserError(f"{where}: the task folder {folder} may not be read: permission denied.")
     return folder

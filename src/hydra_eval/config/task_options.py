@@ -36,7 +36,9 @@ def _with_computed(spec: Spec, index: TaskIndex) -> tuple[TaskIndex, Named]:
     index, reasons = with_computed(index)
     named = find(spec.name, index)
     if named is None:
-        raise UserError(" ".join((f"task={spec.text}: {why_unknown(spec.name, index)}", *reasons, OWN)))
+        why = why_unknown(spec.name, index)
+        own = [OWN] if why.startswith("unknown") else []
+        raise UserError(" ".join((f"task={spec.text}: {why}", *reasons, *own)))
     for reason in reasons:
         log.warning("task=%s: %s", spec.text, reason)
     return index, named

@@ -38,7 +38,7 @@ def read_task_yaml(path: Path, *, read_base: Read = read_raw) -> dict[str, Any]:
     Merging is by top-level key, as in lm-eval. `read_base` reads what is included. Raises UserError for a missing
     include or a true cycle; a base that is reached twice, by two ways, is read twice.
     """
-    path = path.resolve()
+    path = _resolved(path)
     return with_includes(read_raw(path), path, read_base=read_base)
 
 
@@ -49,7 +49,7 @@ def with_includes(
     parents = (*parents, path)
     merged: dict[str, Any] = {}
     for include in _names(own.get("include"), path):
-        base = (path.parent / include).resolve()
+        base = _resolved(path.parent / include)
         if base in parents:
             raise UserError(f"{base}: includes itself: {' -> '.join(str(part) for part in (*parents, base))}")
         if not base.is_file():
@@ -72,15 +72,26 @@ def _names(value: Any, path: Path) -> list[str]:
 @lru_cache(maxsize=256)
 def _loader_for(folder: Path) -> type[yaml.SafeLoader]:
     """A loader that resolves `!function` against the folder of the file that holds the tag."""
+    where = _real_folder(folder)
 
     class TaskLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         pass
 
     def function_tag(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
-        return function_reference(folder.resolve(), str(loader.construct_scalar(node)))
+        return function_reference(where, str(loader.construct_scalar(node)))
 
     TaskLoader.add_constructor("!function", function_tag)
     return TaskLoader
+
+
+def _resolved(path: Path) -> Path:
+    """`path.resolve()`, without asking anew for every folder above it: a tree has thousands of files."""
+    return path.resolve() if path.name == ".." or path.is_symlink() else _real_folder(path.parent) / path.name
+
+
+@lru_cache(maxsize=4096)
+def _real_folder(folder: Path) -> Path:
+    return folder.resolve()
 
 
 def names_of(content: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -88,6 +99,9 @@ def names_of(content: Mapping[str, Any]) -> tuple[str, str] | None:
 
     A file with `class` is a Python task, also where it names a group, as in lm-eval.
     """
+    for key in ("task", "group"):
+        if isinstance(content.get(key), str) and not content[key].strip():
+            raise UserError(f"{key}: '{content[key]}' is no name.")
     if "class" in content and isinstance(content.get("task"), str):
         return "class", content["task"]
     if "group" in content:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,8 +72,12 @@ class Reader:
             made = self.entry.prompt_function({**row, "__few_shots": as_shots, "__index": position}, self.entry.name)
         if made is None or made == []:
             return None
-        if not hasattr(made, "query"):
-            raise UserError(f"{self.where}: its prompt_function must give a Doc, but gave {made!r} for row {position}.")
+        if not isinstance(getattr(made, "query", None), str):
+            shown = textwrap.shorten(repr(made), 200, placeholder=" …")
+            raise UserError(
+                f"{self.where}: its prompt_function must give a Doc with a text as query, but gave {shown} for row "
+                f"{position}."
+            )
         if getattr(made, "images", None):
             raise UserError(f"{self.where}: images are not supported yet.")
         made.id = str(position)

@@ -69,7 +69,10 @@ def _table(path_or_module: str) -> list[Any]:
     table = resolve_function(reference, where=path_or_module)
     if isinstance(table, str) or not isinstance(table, Iterable):
         raise UserError(f"{path_or_module}: {TABLE} must be a list of LightevalTaskConfig, not {table!r}.")
-    return list(table)
+    entries = list(table)
+    if not entries:
+        raise UserError(f"{path_or_module}: {TABLE} is empty; give it a LightevalTaskConfig.")
+    return entries
 
 
 def _is_file(path_or_module: str) -> bool:

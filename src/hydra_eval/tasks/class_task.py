@@ -14,7 +14,7 @@ from typing import Any
 from hydra_eval.config.functions import told
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_config import TaskConfig
-from hydra_eval.errors import UserError
+from hydra_eval.errors import UserError, noted
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.lm_eval_compat import registered
 from hydra_eval.metrics import AGGREGATIONS
@@ -99,7 +99,7 @@ def _made(task: TaskConfig, config: RunConfig) -> Any:
             made = cls(config=class_config(task, config)) if takes_config else cls()
     except UserError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{task.file}: the class {cls.__name__} cannot be made: {told(error)}") from error
     if hasattr(getattr(made, "config", None), "task"):
         made.config.task = task.task
@@ -139,7 +139,8 @@ def _ignoring_second(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _eval_docs(made: Any, task: TaskConfig) -> list[Any]:
-    docs = list(made.eval_docs)
+    with noted(f"in the documents of the class {type(made).__name__} of {task.file}"):
+        docs = list(made.eval_docs or ())
     if not docs:
         raise UserError(f"{task.file}: the class {type(made).__name__} has no documents to evaluate.")
     return docs
