@@ -41,3 +41,8 @@ def test_many_names_with_two_files_take_one_line(tmp_path: Path, composing: Comp
     (line,) = notices(typed(composing("task=[piqa,arc_easy,boolq]")))
     assert line.startswith(f"piqa: {tmp_path}/mine/piqa.yaml counts, not the bundled ")
     assert line.endswith("; the same for arc_easy, boolq.")
+
+
+def test_a_task_asked_for_by_its_path_is_neither_file(mine: Path, composing: Compose, tmp_path: Path) -> None:
+    other = write_yaml(tmp_path / "other" / "a.yaml", {"task": "a", "dataset_path": "x", "test_split": "test"})
+    assert notices(typed(composing(f"task=['{other}']"))) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hydra_eval.config.schema import RunConfig
@@ -19,12 +19,18 @@ SHOWN = 8
 def notices(config: RunConfig) -> list[str]:
     """One line each: old forms of SPECs, and, for every name of the run that two files define, which one counts."""
     index = task_index(tuple(Path(folder) for folder in task_folders().split(os.pathsep)))
-    names = dict.fromkeys([*config.groups, *(task["task"] for task in config.tasks.values())])
     return [
         *_suites(config),
-        *_which_counts(names, index.shadowed, "the bundled "),
-        *_which_counts(names, index.doubled, ""),
+        *_which_counts(_named(config, index.shadowed), index.shadowed, "the bundled "),
+        *_which_counts(_named(config, index.doubled), index.doubled, ""),
     ]
+
+
+def _named(config: RunConfig, files: Mapping[str, tuple[Path, Path]]) -> list[str]:
+    """Groups and tasks of the run that two files define; not those that were asked for by the path of a third."""
+    tasks = ((task["task"], task.get("file")) for task in config.tasks.values())
+    counting = [name for name, file in tasks if name in files and file == str(files[name][0])]
+    return [*(name for name in config.groups if name in files), *dict.fromkeys(counting)]
 
 
 def _suites(config: RunConfig) -> list[str]:
@@ -33,12 +39,11 @@ def _suites(config: RunConfig) -> list[str]:
     return [f"task=: the suite before the first bar counts for nothing: {', '.join(old)}."] if old else []
 
 
-def _which_counts(names: Mapping[str, None], files: Mapping[str, tuple[Path, Path]], kind: str) -> list[str]:
+def _which_counts(names: Sequence[str], files: Mapping[str, tuple[Path, Path]], kind: str) -> list[str]:
     """One line for all of them: a whole tree before the shelf would give dozens."""
-    found = [name for name in names if name in files]
-    if not found:
+    if not names:
         return []
-    first, *others = found
+    first, *others = names
     counts, other = files[first]
     more = f"; the same for {known_names(others, shown=SHOWN)}" if others else ""
     return [f"{first}: {counts} counts, not {kind}{other}{more}."]
