@@ -41,11 +41,17 @@ def test_results_are_indented_and_keep_their_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(np.array([1, 2]), "[1 2]"), (Path("x"), "x"), ({1}, "{1}"), (math.nan, math.nan)],
+    [(np.array([1, 2]), "[1 2]"), (Path("x"), "x"), ({2, 1}, [1, 2]), ({"b", "a", "c"}, ["a", "b", "c"])],
+    ids=["array", "path", "set of numbers", "set of texts"],
 )
-def test_what_json_does_not_know_becomes_text(tmp_path: Path, value: Any, expected: Any) -> None:
+def test_what_json_does_not_know_is_written_as_what_it_does(tmp_path: Path, value: Any, expected: Any) -> None:
     found = json.loads(write_results(tmp_path, {"value": value}).read_text(encoding="utf-8"))["value"]
-    assert found == expected or (math.isnan(found) and math.isnan(expected))
+    assert found == expected
+
+
+def test_what_is_no_number_stays_so(tmp_path: Path) -> None:
+    found = json.loads(write_results(tmp_path, {"value": math.nan}).read_text(encoding="utf-8"))["value"]
+    assert math.isnan(found)
 
 
 def test_an_old_file_stays_whole_until_the_new_one_is(tmp_path: Path) -> None:

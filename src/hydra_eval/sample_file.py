@@ -57,8 +57,9 @@ def digest(text: str) -> str:
 
 def as_plain(value: Any) -> Any:
     """What JSON does not know: numpy numbers as numbers, sets as lists, everything else as text."""
-    if isinstance(value, set):
-        return list(value)
+    if isinstance(value, set | frozenset):
+        # Python orders text in a set anew in every process; numbers keep the order that lm-eval writes.
+        return list(value) if all(isinstance(item, int) for item in value) else sorted(value, key=repr)
     item = getattr(value, "item", None)
     return item() if item is not None and getattr(value, "ndim", 1) == 0 else str(value)
 

@@ -129,7 +129,7 @@ def test_hub_name_without_network_fails_soon(tmp_path: Path) -> None:
     environment = {**os.environ, "HF_ENDPOINT": "http://192.0.2.1", "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "0"}
     done = subprocess.run([sys.executable, "-c", HUB], env=environment, capture_output=True, text=True, check=True)
     seconds, message = done.stdout.strip().split("\n", maxsplit=1)
-    assert float(seconds) < 5
+    assert float(seconds) < 30  # three seconds of probe and some work; the library's own retries take minutes
     assert message.startswith("model.pretrained=nobody/no-such-model: there is no such folder, it is not in the local")
 
 
