@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hydra_eval.errors import UserError
+
 from .catalogue import found_below
 from .conftest import DATA
-from .prompts import Verdict, compare_task, compared, first_difference, numbers_of_shots
+from .prompts import Verdict, compare_task, compared, first_difference, numbers_of_shots, refused
 from .sides import PLAIN, Asked, Seen
 
 DATA_SETS = sorted(str(path.relative_to(DATA)) for path in DATA.glob("*/*") if path.is_dir())
@@ -87,6 +89,16 @@ def test_compared(theirs: Seen, ours: Seen, wrong: list[str]) -> None:
 def test_sees(change: Callable[[Asked], Asked], where: str) -> None:
     (wrong,) = compared(SAME, Seen(docs={0: ASKED, 1: change(ASKED)}))
     assert wrong.startswith(f"document 1: {where}: ")
+
+
+@pytest.mark.parametrize(
+    ("message", "skipped"),
+    [("images are not supported yet.", True), ("only 1 other rows are in the pool.", True), ("no column 'x'.", False)],
+    ids=["kind of task", "small pool", "anything else"],
+)
+def test_refusals_on_purpose_are_no_differences(message: str, skipped: bool) -> None:
+    verdict = refused(Verdict(task="toy"), UserError(message))
+    assert (verdict.skipped is not None, bool(verdict.wrong)) == (skipped, not skipped)
 
 
 def test_a_leak_excuses_the_prompt_alone() -> None:
