@@ -105,6 +105,17 @@ def test_a_hook_that_ends_the_program_ends_no_check(tasks: Path) -> None:
     assert "SystemExit: 0" in verdict_of("leaves").errors["templates"]
 
 
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [("choice|two", "'two' after the bar must be a number of shots"), ("${x}", "has no place in a name")],
+    ids=["shots", "interpolation"],
+)
+def test_a_spec_that_cannot_be_read_does_not_hide_the_good_ones(spec: str, message: str, tasks: Path) -> None:
+    bad, good = validate([spec, "choice"], ["model=dummy"])
+    assert message in bad.errors["existence"]
+    assert good.errors == {}
+
+
 def test_tasks_and_overrides_are_told_apart() -> None:
     given = ["task=gsm8k", "aime@k=4|0", "mytasks/a.yaml", "limit=3", "data.root=/x"]
     assert specs_and_overrides(given) == (["gsm8k", "aime@k=4|0", "mytasks/a.yaml"], ["limit=3", "data.root=/x"])

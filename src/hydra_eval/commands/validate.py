@@ -76,10 +76,12 @@ def specs_and_overrides(arguments: Sequence[str]) -> tuple[list[str], list[str]]
 def validate(specs: Sequence[str], overrides: Sequence[str]) -> Iterator[Verdict]:
     """One verdict per task that `specs` stand for."""
     for spec in specs:
+        name = None
         try:
+            name = parse_spec(spec).name
             config = composed([f"task={quoted(spec)}", *overrides])
         except UserError as error:
-            known = _is_known(spec)
+            known = name is not None and _is_known(name)
             yield Verdict(
                 task=spec,
                 passed=(EXISTENCE,) if known else (),
@@ -90,9 +92,9 @@ def validate(specs: Sequence[str], overrides: Sequence[str]) -> Iterator[Verdict
             yield _verdict(Subject(key=key, config=config, content=content))
 
 
-def _is_known(spec: str) -> bool:
+def _is_known(name: str) -> bool:
     """Some file stands for the name, readable or not."""
-    index, name = present_index(), parse_spec(spec).name
+    index = present_index()
     return Path(name).is_file() or find(name, index) is not None or any(path.stem == name for path in index.broken)
 
 
