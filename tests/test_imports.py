@@ -93,7 +93,7 @@ INSIDE: dict[str, set[str]] = {
     "data/": RECORDS | {"data/", "config/schema", "config/task_config", "hub"},
     "data/facts": set(),
     "config/": {"config/", "errors", "lm_eval_compat/finder", "resources", "tables/names", "tables/load"},
-    "models/": {"models/", "records", "errors", "style", "config/schema", "hub", "resources"},
+    "models/": {"models/", "records", "errors", "style", "config/schema", "config/prompting", "hub", "resources"},
     "commands/": TASK
     | {"commands/", "config/", "data/", "tasks/", "fewshot/", "models/", "filters/build", "metrics/build"}
     | {"pipeline", "resources", "sample_file", "scoring", "style"},

@@ -81,6 +81,8 @@ class Request:
     """The same kwargs with every default filled in; for `GENERATE` alone."""
     repeats: int | None = None
     """Times it is asked; None: as often as its task says."""
+    moves_blanks: bool = True
+    """White space at the end of the context is scored with the continuation, as in lm-eval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,10 @@ class Instance:
     generation: Generation | None = None
     arguments: tuple[Any, ...] = ()
     """The request as lm-eval would show it in its samples file."""
+    moves_blanks: bool = True
+    """White space at the end of the context is scored with the continuation, as in lm-eval."""
+    cut: str = "left"
+    """Where a context that is too long loses tokens: left or middle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +132,8 @@ class Response:
     output_tokens: int = 0
     cut_tokens: int = 0
     """Prompt tokens dropped on the left because the model's window is too short."""
+    input_ids: tuple[int, ...] = ()
+    """What was sent, after truncation: the context's ids, and for a log-likelihood the continuation's after them."""
     finish_reason: str | None = None
     """Generation: `stop` (stop string or end-of-sequence) or `length`."""
 
@@ -151,6 +159,10 @@ class SampleRow:
     """For scores that a metric gave in a mapping: score name → that metric, whose aggregation counts."""
     shots: tuple[int, ...] = ()
     """Index of each few-shot example in its pool, in prompt order."""
+    shots_requested: int = 0
+    """Examples asked for; more than are in `shots` where the pool was too small, or the window."""
+    input_ids: tuple[tuple[int, ...], ...] = ()
+    """Ids of each response's request, where the run logs them."""
     input_tokens: tuple[int, ...] = ()
     output_tokens: tuple[int, ...] = ()
     cut_tokens: tuple[int, ...] = ()

@@ -16,6 +16,7 @@ from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.config.schema import ModelConfig, RunConfig
 from hydra_eval.data.shelf import Shelf
 from hydra_eval.errors import UserError
+from hydra_eval.fewshot.facts import shot_facts
 from hydra_eval.fleet import Fleet
 from hydra_eval.groups import GroupPlan, Results, aggregate_groups, plan_groups
 from hydra_eval.models import check_generations, load_model, load_tokenizer
@@ -183,7 +184,7 @@ def _finish(
         started=job.started,
         seconds=job.seconds,
         efficiency=added_up([spent for _, spent in per_rank]),
-        shots={task.name: _shot_facts(work, task.name) for task in work.tasks},
+        shots={task.name: shot_facts(task, work.picks[task.name]) for task in work.tasks},
         chat_template=template_of(job.config.prompt, job.models.tokenizer(job.config.model)),
     )
     content = results_dict(record, results)
@@ -193,18 +194,6 @@ def _finish(
     job.tracker.results(content)
     job.tracker.files(paths)
     return results
-
-
-def _shot_facts(work: Work, name: str) -> dict[str, Any]:
-    plan = next(task.shots for task in work.tasks if task.name == name)
-    return {
-        "strategy": plan.strategy,
-        "n": plan.n,
-        "seed": plan.seed,
-        "split": plan.pool_split,
-        "pool": len(plan.pool),
-        "replaced": work.picks[name].replaced,
-    }
 
 
 def snapshot(efficiency: Mapping[str, Efficiency]) -> dict[str, Efficiency]:

@@ -18,3 +18,7 @@ class Style:
     """None: plain text."""
     multiturn: bool = True
     system: str | None = None
+    join: str = "lm_eval"
+    """How the parts of a plain prompt are joined: lm_eval or lighteval."""
+    choice_space: str = "keep"
+    """White space before a choice: keep, add or strip."""

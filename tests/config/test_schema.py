@@ -35,7 +35,7 @@ from hydra_eval.errors import UserError
         (lambda: FewshotConfig(n=2.0), "fewshot.n=2.0"),
         (lambda: FewshotConfig(n=True), "fewshot.n=True"),
         (lambda: FewshotConfig(n="5"), "fewshot.n='5'"),
-        (lambda: FewshotConfig(on_pinned="drop"), "fewshot.on_pinned='drop': must be replace or keep"),
+        (lambda: FewshotConfig(on_pinned="drop"), "fewshot.on_pinned='drop': must be one of keep, replace"),
         (lambda: GenerationOverrides(max_new_tokens=0), "generation.max_new_tokens=0: must be at least 1"),
         (lambda: GenerationOverrides(n=0), "generation.n=0: must be at least 1"),
         (lambda: GenerationOverrides(temperature=-0.1), "generation.temperature=-0.1: must be at least 0"),
@@ -49,7 +49,7 @@ from hydra_eval.errors import UserError
         (lambda: ModelConfig(batch_tokens=0), "model.batch_tokens=0: must be at least 1"),
         (lambda: ModelConfig(batch_size=0), "model.batch_size=0: must be at least 1"),
         (lambda: ModelConfig(max_length=1), "model.max_length=1: must be at least 2"),
-        (lambda: PromptConfig(chat_template=3), "prompt.chat_template=3: must be true, false, a template's name"),
+        (lambda: PromptConfig(chat_template=3), "prompt.chat_template=3: must be true, false, auto, a template's name"),
         (lambda: TrackerConfig(mode="on"), "tracker.mode='on': must be auto, online, offline or disabled"),
     ],
 )

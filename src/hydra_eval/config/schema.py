@@ -10,24 +10,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from hydra_eval.config.checks import check_amount, check_word, is_count, refuse
+from hydra_eval.config.prompting import FewshotConfig, PromptConfig
 from hydra_eval.errors import UserError
 
 LONGEST_TIMEOUT_HOURS = 24 * 365
-
-
-def _refuse(field_name: str, given: object, wanted: str) -> None:
-    raise UserError(f"{field_name}={given!r}: {wanted}.")
-
-
-def _is_count(value: object, *, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _check_amount(field_name: str, value: object) -> None:
-    """A count of documents, or a share of them; 1.0 and above are counts, as in lm-eval."""
-    is_share = isinstance(value, float) and (0 < value < 1 or (value >= 1 and value.is_integer()))
-    if value is not None and not is_share and not _is_count(value, least=1):
-        _refuse(field_name, value, "must be a whole number of documents from 1, or a share between 0 and 1")
 
 
 @dataclass
@@ -52,7 +39,7 @@ class DataConfig:
     def __post_init__(self) -> None:
         for name, least in (("retries", 0), ("workers", 1)):
             if getattr(self, name) < least:
-                _refuse(f"data.{name}", getattr(self, name), f"must be at least {least}")
+                refuse(f"data.{name}", getattr(self, name), f"must be at least {least}")
 
 
 @dataclass
@@ -67,7 +54,7 @@ class SubsetConfig:
     """Column whose values keep their shares."""
 
     def __post_init__(self) -> None:
-        _check_amount("subset.n", self.n)
+        check_amount("subset.n", self.n)
 
 
 @dataclass
@@ -102,6 +89,9 @@ class ModelConfig:
     """Most tokens, padding included, in one forward pass."""
     add_bos_token: bool | None = None
     """Default: what the tokenizer does by itself."""
+    pair_tokenization: str = "joint"
+    """Context and continuation as one text, cut where the context's ids end (joint, as lm-eval does), or each by itself
+    (separate, as lighteval does)."""
     prefix_token_id: int | None = None
     """Stands for an empty context; default: beginning-of-sequence, else end-of-sequence."""
     kwargs: dict[str, Any] = field(default_factory=dict)
@@ -111,53 +101,8 @@ class ModelConfig:
         for name, least in (("batch_tokens", 1), ("batch_size", 1), ("max_length", 2), ("cpu_threads", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
-                _refuse(f"model.{name}", value, f"must be at least {least}")
-
-
-@dataclass
-class FewshotConfig:
-    """How many examples stand before each document, and which."""
-
-    strategy: str = "task"
-    """Key of `hydra_eval.fewshot.STRATEGIES`; `task` follows the task's own `fewshot_config`."""
-    n: Any = None
-    """Examples per document; default: the task's `num_fewshot`, else 0."""
-    seed: int | None = None
-    """Default: the run's `seed`."""
-    split: str | None = None
-    """Draw from this split rather than the task's own choice."""
-    on_pinned: str = "replace"
-    """A task whose YAML says `num_fewshot: 0` keeps it under `keep`; `n` wins under `replace`."""
-    compat: str | None = None
-    """Whose picks the strategy `task` repeats: lm_eval or lighteval; default: lighteval for tasks of a TASKS_TABLE."""
-    on_leak: str = "replace"
-    """An example that is the document itself makes way for another under `replace`; `allow` keeps it."""
-
-    def __post_init__(self) -> None:
-        if self.n is not None and not _is_count(self.n, least=0):
-            _refuse("fewshot.n", self.n, "must be a whole number, 0 or more (a sweep is `-m fewshot.n=0,1,5`)")
-        if self.on_pinned not in ("replace", "keep"):
-            _refuse("fewshot.on_pinned", self.on_pinned, "must be replace or keep")
-        if self.compat not in (None, "lm_eval", "lighteval"):
-            _refuse("fewshot.compat", self.compat, "must be lm_eval or lighteval")
-        if self.on_leak not in ("replace", "allow"):
-            _refuse("fewshot.on_leak", self.on_leak, "must be replace or allow")
-
-
-@dataclass
-class PromptConfig:
-    """How text becomes a prompt."""
-
-    chat_template: Any = False
-    """false: plain text; true: the tokenizer's template; else a template's name or a Jinja file."""
-    system: str | None = None
-    multiturn: bool = True
-    """Under a chat template: each example is a turn of its own; false: one user turn holds all."""
-    template_args: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.chat_template, bool | str):
-            _refuse("prompt.chat_template", self.chat_template, "must be true, false, a template's name or a file")
+                refuse(f"model.{name}", value, f"must be at least {least}")
+        check_word("model.pair_tokenization", self.pair_tokenization, ("joint", "separate"))
 
 
 @dataclass
@@ -182,14 +127,14 @@ class GenerationOverrides:
         for name, least in (("max_new_tokens", 1), ("n", 1), ("top_k", 1), ("temperature", 0)):
             value = getattr(self, name)
             if value is not None and not least <= value < math.inf:
-                _refuse(f"generation.{name}", value, f"must be at least {least}, and finite")
+                refuse(f"generation.{name}", value, f"must be at least {least}, and finite")
         if self.top_p is not None and not 0 < self.top_p <= 1:
-            _refuse("generation.top_p", self.top_p, "must be above 0 and at most 1")
+            refuse("generation.top_p", self.top_p, "must be above 0 and at most 1")
         stops = self.stop if isinstance(self.stop, list) else [] if self.stop is None else [self.stop]
         if not all(isinstance(stop, str) for stop in stops):
-            _refuse("generation.stop", self.stop, "must be a string or a list of strings")
+            refuse("generation.stop", self.stop, "must be a string or a list of strings")
         if "" in stops:
-            _refuse("generation.stop", self.stop, "an empty string would stop every reply at once; leave it out")
+            refuse("generation.stop", self.stop, "an empty string would stop every reply at once; leave it out")
 
 
 @dataclass
@@ -201,7 +146,7 @@ class StatsConfig:
 
     def __post_init__(self) -> None:
         if self.bootstrap < 0:
-            _refuse("stats.bootstrap", self.bootstrap, "must be 0 or more")
+            refuse("stats.bootstrap", self.bootstrap, "must be 0 or more")
 
 
 @dataclass
@@ -226,7 +171,7 @@ class TrackerConfig:
 
     def __post_init__(self) -> None:
         if self.mode not in ("auto", "online", "offline", "disabled"):
-            _refuse("tracker.mode", self.mode, "must be auto, online, offline or disabled")
+            refuse("tracker.mode", self.mode, "must be auto, online, offline or disabled")
 
 
 @dataclass
@@ -238,7 +183,7 @@ class RunnerConfig:
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout_hours <= LONGEST_TIMEOUT_HOURS:
-            _refuse("runner.timeout_hours", self.timeout_hours, f"must be above 0, {LONGEST_TIMEOUT_HOURS} at the most")
+            refuse("runner.timeout_hours", self.timeout_hours, f"must be above 0, {LONGEST_TIMEOUT_HOURS} at the most")
 
 
 @dataclass
@@ -265,6 +210,10 @@ class RunConfig:
     runner: RunnerConfig = field(default_factory=RunnerConfig)
     allow_code_execution: bool = False
     """Lets tasks run code that the model wrote (humaneval, mbpp, …); without it such a task is refused."""
+    dry_run: bool = False
+    """Say what the run would do, down to the first prompt's token ids, without loading the model."""
+    log_token_ids: bool = False
+    """Put the ids of every request into the samples files."""
     resume: str = "auto"
     """auto: the same command goes on in its unfinished folder; never: always a new one."""
     selection: dict[str, Any] = field(default_factory=dict)
@@ -276,15 +225,15 @@ class RunConfig:
     def __post_init__(self) -> None:
         self._check_choice()
         if self.resume not in ("auto", "never"):
-            _refuse("resume", self.resume, "must be auto or never")
+            refuse("resume", self.resume, "must be auto or never")
 
     def _check_choice(self) -> None:
         """Of the ways to choose documents, one at a time."""
         limits = self.limit if isinstance(self.limit, dict) else {None: self.limit}
         for task, amount in limits.items():
-            _check_amount("limit" if task is None else f"limit.{task}", amount)
+            check_amount("limit" if task is None else f"limit.{task}", amount)
         if not isinstance(self.sample_ids, dict | str | None):
-            _refuse("sample_ids", self.sample_ids, "must map tasks to lists of document numbers, or name a JSON file")
+            refuse("sample_ids", self.sample_ids, "must map tasks to lists of document numbers, or name a JSON file")
         if isinstance(self.sample_ids, dict):
             for task, ids in self.sample_ids.items():
                 check_ids(f"sample_ids.{task}", ids)
@@ -296,5 +245,5 @@ class RunConfig:
 
 def check_ids(field_name: str, ids: object) -> None:
     """Raises UserError where `ids` is no list of document numbers."""
-    if not isinstance(ids, list) or not ids or not all(_is_count(index, least=0) for index in ids):
-        _refuse(field_name, ids, "must be a list of document numbers, from 0")
+    if not isinstance(ids, list) or not ids or not all(is_count(index, least=0) for index in ids):
+        refuse(field_name, ids, "must be a list of document numbers, from 0")

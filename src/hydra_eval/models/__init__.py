@@ -9,7 +9,8 @@ from typing import Any
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.errors import lookup
 from hydra_eval.models.base import Model
-from hydra_eval.models.dummy import DummyModel, WordTokenizer
+from hydra_eval.models.dummy import WINDOW, DummyModel, WordTokenizer
+from hydra_eval.models.encoding import Encoder, encoder_of
 from hydra_eval.records import Generation
 
 
@@ -19,6 +20,7 @@ class Backend:
 
     tokenizer: Callable[[ModelConfig], Any]
     check: Callable[[ModelConfig, Any, Mapping[str, Generation]], None]
+    encoder: Callable[[ModelConfig, Any], Encoder]
     model: Callable[[ModelConfig, str, Any], Model]
 
 
@@ -30,6 +32,11 @@ def load_tokenizer(config: ModelConfig) -> Any:
 def check_generations(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
     """UserError where the model cannot generate as a task asks, by the task's name; before its weights are loaded."""
     lookup(MODELS, config.kind, kind="model", where="model.kind").check(config, tokenizer, generations)
+
+
+def load_encoder(config: ModelConfig, tokenizer: Any) -> Encoder:
+    """What text becomes for this model, and its window; needs no weights."""
+    return lookup(MODELS, config.kind, kind="model", where="model.kind").encoder(config, tokenizer)
 
 
 def load_model(config: ModelConfig, device: str, tokenizer: Any) -> Model:
@@ -49,6 +56,12 @@ def _hf_check(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Gen
     check_hf_generations(config, tokenizer, generations)
 
 
+def _hf_encoder(config: ModelConfig, tokenizer: Any) -> Encoder:
+    from hydra_eval.models.source import find_max_length, load_hf_config
+
+    return encoder_of(config, tokenizer, find_max_length(config, load_hf_config(config), tokenizer))
+
+
 def _hf_model(config: ModelConfig, device: str, tokenizer: Any) -> Model:
     from hydra_eval.models.hf import load_hf_model
 
@@ -59,7 +72,8 @@ MODELS: dict[str, Backend] = {
     "dummy": Backend(
         tokenizer=lambda config: WordTokenizer(),
         check=lambda config, tokenizer, generations: None,
+        encoder=lambda config, tokenizer: encoder_of(config, tokenizer, config.max_length or WINDOW),
         model=lambda config, device, tokenizer: DummyModel(config, tokenizer),
     ),
-    "hf": Backend(tokenizer=_hf_tokenizer, check=_hf_check, model=_hf_model),
+    "hf": Backend(tokenizer=_hf_tokenizer, check=_hf_check, encoder=_hf_encoder, model=_hf_model),
 }

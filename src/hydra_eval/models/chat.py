@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import jinja2
 
-from hydra_eval.config.schema import PromptConfig
+from hydra_eval.config.prompting import PromptConfig
 from hydra_eval.errors import UserError, did_you_mean, known_names
 from hydra_eval.style import Style
 

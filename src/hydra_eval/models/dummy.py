@@ -12,6 +12,8 @@ from hydra_eval.models.replies import cut_at_stops
 from hydra_eval.records import Instance, Packet, RequestKind, Response
 
 WORDS = ("A", "B", "C", "D", "yes", "no", "7", "12", "42", "\n", "####", "the", "answer", "is", "river", "lamp")
+WINDOW = 2048
+"""Tokens, where the config says nothing."""
 
 
 class WordTokenizer:
@@ -45,7 +47,7 @@ class DummyModel:
             sha=None,
             parameters=0,
             dtype="none",
-            max_length=config.max_length or 2048,
+            max_length=config.max_length or WINDOW,
             device="cpu",
             tokens={"eot_token_id": tokenizer.eos_token_id},
         )

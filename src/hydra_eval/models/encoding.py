@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from hydra_eval.config.schema import ModelConfig
 from hydra_eval.errors import UserError
 from hydra_eval.records import Instance, Packet, RequestKind
 
@@ -46,6 +47,8 @@ class Encoder:
     """Stands for an empty context."""
     add_bos: bool | None = None
     """None: the tokenizer adds the special tokens that it adds by itself."""
+    pairs: str = "joint"
+    """Context and continuation are tokenised joint or separate."""
 
     def encode(self, texts: Iterable[str]) -> dict[str, Ids]:
         """Ids of each distinct text. One that already starts with BOS, as chat templates write it, gets no second."""
@@ -78,6 +81,16 @@ def find_prefix_id(tokenizer: Any, given: int | None) -> int | None:
         if prefix_id is not None:
             return int(prefix_id)
     return None
+
+
+def encoder_of(config: ModelConfig, tokenizer: Any, max_length: int) -> Encoder:
+    return Encoder(
+        tokenizer=tokenizer,
+        max_length=max_length,
+        prefix_id=find_prefix_id(tokenizer, config.prefix_token_id),
+        add_bos=config.add_bos_token,
+        pairs=config.pair_tokenization,
+    )
 
 
 def encode_scored(packet: Packet, encoder: Encoder) -> list[Encoded]:

@@ -16,7 +16,7 @@ from hydra_eval.config.schema import ModelConfig
 from hydra_eval.models.base import Efficiency, ModelFacts
 from hydra_eval.models.batching import Budget, plan_batches
 from hydra_eval.models.decoding import StopStrings, decode_seeded
-from hydra_eval.models.encoding import Encoder, Ids, Prompt, Span, encode_prompts, encode_scored, find_prefix_id
+from hydra_eval.models.encoding import Ids, Prompt, Span, encode_prompts, encode_scored, encoder_of
 from hydra_eval.models.head import find_logit_slices
 from hydra_eval.models.likelihood import SpanScore, respond, score_rows, share_rows
 from hydra_eval.models.replies import Ending, all_stops, check_generation, cut_at_stops, find_ending, reply_seed
@@ -78,12 +78,7 @@ class HFModel:
         self.model = model
         self.tokenizer = tokenizer
         max_length = find_max_length(config, model.config, tokenizer)
-        self.encoder = Encoder(
-            tokenizer=tokenizer,
-            max_length=max_length,
-            prefix_id=find_prefix_id(tokenizer, config.prefix_token_id),
-            add_bos=config.add_bos_token,
-        )
+        self.encoder = encoder_of(config, tokenizer, max_length)
         self.budget = Budget(tokens=config.batch_tokens, rows=config.batch_size)
         self.softmax_dtype = None if config.softmax_dtype is None else getattr(torch, config.softmax_dtype)
         self.logit_slices = find_logit_slices(model)

@@ -187,7 +187,7 @@ def _shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, reader: Reader) 
     evaluated = _evaluated(task)
     splits = [own] if own else pool_splits(reader.entry, evaluated) if cell.shots else []
     as_lighteval = _compat(config) == LIGHTEVAL
-    seed = config.fewshot.seed
+    seed = config.fewshot.seed if cell.seed is None else cell.seed
     return ShotPlan(
         strategy=config.fewshot.strategy,
         n=cell.shots,
@@ -198,6 +198,7 @@ def _shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, reader: Reader) 
         excludes_doc=splits == evaluated,
         compat=_compat(config),
         on_leak=config.fewshot.on_leak,
+        docs_are_shuffled=as_lighteval,
     )
 
 

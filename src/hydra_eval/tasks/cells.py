@@ -24,6 +24,10 @@ class Cell:
     key: str
     """Of `config.tasks`."""
     shots: int
+    seed: int | None = None
+    """Of its examples; None: what the run or the task's kind takes by default."""
+    order: int = 0
+    """Which order of the choices: 0 is the task's own."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """What its metrics are told: name → plain value."""
     specs: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ from hydra_eval.tasks.class_requests import ClassRequests
 from hydra_eval.tasks.code_gate import refuse_code
 from hydra_eval.tasks.custom_data import run_metadata
 from hydra_eval.tasks.local_loading import local_loading
+from hydra_eval.tasks.shot_plan import shot_seed
 from hydra_eval.tasks.task import ShotPlan, Task, Template
 
 NOT_FOR_CLASSES = ("file", "python_class", "options", "table", "tag")
@@ -36,7 +37,7 @@ BARE = "document"
 def build_class_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Task:
     """Make the object, load its data through it, and bind what it says of itself."""
     _check_choices(cell, task, config)
-    seed = config.seed if config.fewshot.seed is None else config.fewshot.seed
+    seed = shot_seed(cell, config)
     made = _made(task, config)
     made.set_config("num_fewshot", cell.shots)
     made.set_fewshot_seed(seed)

@@ -75,7 +75,7 @@ def shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, pool: Documents) 
     return ShotPlan(
         strategy=config.fewshot.strategy,
         n=cell.shots,
-        seed=config.seed if config.fewshot.seed is None else config.fewshot.seed,
+        seed=shot_seed(cell, config),
         pool=pool.docs,
         pool_split="+".join(pool_splits(task, config, shot_config)) or None,
         sampler=shot_config.get("sampler", "default"),
@@ -83,6 +83,12 @@ def shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, pool: Documents) 
         compat=config.fewshot.compat or "lm_eval",
         on_leak=config.fewshot.on_leak,
     )
+
+
+def shot_seed(cell: Cell, config: RunConfig) -> int:
+    """The cell's own seed, else `fewshot.seed`, else the run's."""
+    given = config.fewshot.seed if cell.seed is None else cell.seed
+    return config.seed if given is None else given
 
 
 def _samples(value: Any, where: str) -> list[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from hydra_eval.config.schema import FewshotConfig
+from hydra_eval.config.prompting import FewshotConfig
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
 

@@ -50,6 +50,16 @@ class ShotPlan:
     """Whose picks the strategy `task` repeats: lm_eval or lighteval."""
     on_leak: str = "replace"
     """What becomes of an example that is the document itself: replace or allow."""
+    order: str = "drawn"
+    shortfall: str = "error"
+    indices: tuple[int, ...] = ()
+    """Rows of the pool that the strategy `fixed` shows, in prompt order."""
+    similarity: str = "tfidf"
+    class_field: str | None = None
+    from_eval: bool = False
+    """The pool holds rows of a split that is evaluated."""
+    docs_are_shuffled: bool = False
+    """The documents stand in lighteval's order already, as those of a TASKS_TABLE do."""
     drawn_by_task: bool = False
     """The task's own code draws the examples, within its prompts; they are in no pool and in no row."""
 
@@ -91,6 +101,8 @@ class Task:
     """The values of `task=` that asked for it."""
     key: str = ""
     """Of `tasks` in the run's config."""
+    order: int = 0
+    """Which order of the choices; 0 is the task's own."""
     data: DataFacts | None = None
     """Where its documents came from; None for a task that reads them by itself."""
 
