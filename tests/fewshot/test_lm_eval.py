@@ -97,8 +97,21 @@ def test_as_many_examples_as_documents_is_one_too_many(excludes: bool) -> None:
 
 
 def test_a_pool_that_is_too_small_altogether() -> None:
-    with pytest.raises(UserError, match=r"toy.yaml: 41 examples are asked for, but the pool \('train'\) has 40 rows"):
+    left = r"41 examples are asked for, but only 40 other rows are in the pool \('train', 40 rows\)"
+    with pytest.raises(UserError, match=left):
         picked(DOCS, pool=TRAIN, n=41)
+
+
+def test_six_documents_get_the_examples_that_lm_eval_draws() -> None:
+    pool = numbered(range(100, 108), split="train")
+    expected = [[107, 100], [100, 107], [100, 105], [101, 100], [105, 101], [100, 107]]
+    assert rows_of(picked(numbered(range(6)), pool=pool, n=2, seed=1234)) == expected
+
+
+@pytest.mark.parametrize("sampler", ["default", "first_n"])
+def test_lm_evals_default_sampler_by_name(sampler: str) -> None:
+    by_name = picked(DOCS, pool=TRAIN, n=3, strategy="lm_eval", sampler=sampler)
+    assert rows_of(by_name) == rows_of(picked(DOCS, pool=TRAIN, n=3, sampler="default"))
 
 
 def test_a_twin_is_excluded_too_and_counted() -> None:

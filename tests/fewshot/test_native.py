@@ -1,13 +1,8 @@
 from __future__ import annotations
 
-import random
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hydra_eval.errors import UserError
-from hydra_eval.fewshot import STRATEGIES
 
 from .builders import numbered, picked, rows_of
 
@@ -25,6 +20,11 @@ def test_first_n_out_of_the_documents_skips_the_document() -> None:
     assert picks.replaced == 3
 
 
+@pytest.mark.parametrize(("seed", "first"), [(0, 100), (1, 103), (13, 139), (14, 102)])
+def test_sequential_begins_at_n_times_seed_and_goes_round(seed: int, first: int) -> None:
+    assert rows_of(picked(DOCS, strategy="sequential", pool=TRAIN, n=3, seed=seed))[0][0] == first
+
+
 def test_random_shows_every_document_the_same_rows_in_the_same_order() -> None:
     rows = rows_of(picked(DOCS, strategy="random", pool=TRAIN, n=5))
     assert rows == [rows[0]] * 20
@@ -36,7 +36,21 @@ def test_more_random_shots_begin_with_the_fewer() -> None:
     assert many[:3] == few
 
 
-@pytest.mark.parametrize("strategy", ["task", "random"])
+def test_random_per_doc_shows_other_rows_to_each() -> None:
+    rows = rows_of(picked(DOCS, strategy="random_per_doc", pool=TRAIN, n=5))
+    assert len({tuple(row) for row in rows}) == 20
+    assert all(len(set(row)) == 5 for row in rows)
+
+
+def test_random_per_doc_reaches_all_of_the_pool() -> None:
+    rows = rows_of(picked(DOCS, strategy="random_per_doc", pool=TRAIN, n=40))
+    assert all(sorted(row) == list(range(100, 140)) for row in rows)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    ["lm_eval", "random", "random_per_doc", "random_sampling", "random_sampling_from_train", "sequential", "task"],
+)
 def test_seeds_0_1_and_2_differ_and_repeat(strategy: str) -> None:
     seeded = [rows_of(picked(DOCS, strategy=strategy, pool=TRAIN, n=5, seed=seed)) for seed in (0, 1, 2)]
     again = [rows_of(picked(DOCS, strategy=strategy, pool=TRAIN, n=5, seed=seed)) for seed in (0, 1, 2)]
@@ -44,71 +58,37 @@ def test_seeds_0_1_and_2_differ_and_repeat(strategy: str) -> None:
     assert seeded[0] != seeded[1] != seeded[2] != seeded[0]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_limit_changes_no_prompt(strategy: str) -> None:
-    whole, limited = (picked(DOCS, limit=limit, strategy=strategy, pool=DOCS, n=4) for limit in (None, 3))
-    assert rows_of(limited)[:3] == rows_of(whole)[:3]
+def test_a_sample_that_leaks_gives_way_to_the_one_drawn_beyond() -> None:
+    theirs = rows_of(picked(DOCS, strategy="random_sampling", pool=DOCS, n=4, on_leak="allow"))
+    more = rows_of(picked(DOCS, strategy="random_sampling_from_train", pool=DOCS, n=5, on_leak="allow"))
+    ours = rows_of(picked(DOCS, strategy="random_sampling", pool=DOCS, n=4))
+    assert any(doc in theirs[doc] for doc in range(20))
+    assert ours == [[row for row in more[doc] if row != doc][:4] for doc in range(20)]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_task_alone_and_among_other_counts_of_shots_gets_the_same(strategy: str) -> None:
-    alone, among = (picked(DOCS, name=name, strategy=strategy, pool=DOCS, n=4) for name in ("toy", "toy|4"))
-    assert rows_of(among) == rows_of(alone)
+@pytest.mark.parametrize("strategy", ["random_sampling", "random_sampling_from_train"])
+def test_a_pool_of_no_more_than_n_can_be_sampled(strategy: str) -> None:
+    rows = rows_of(picked(DOCS, strategy=strategy, pool=TRAIN[:3], n=3))
+    assert all(sorted(row) == [100, 101, 102] for row in rows)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_global_generator_is_left_alone(strategy: str) -> None:
-    random.seed(5)
-    state = random.getstate()
-    first = rows_of(picked(DOCS, strategy=strategy, pool=DOCS, n=4))
-    assert random.getstate() == state
-    random.seed(6)
-    assert rows_of(picked(DOCS, strategy=strategy, pool=DOCS, n=4)) == first
+def test_fixed_shows_the_named_rows_in_their_order() -> None:
+    assert rows_of(picked(DOCS, strategy="fixed", pool=TRAIN, n=3, indices=(3, 1, 7))) == [[103, 101, 107]] * 20
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_no_shots_ask_for_no_pool(strategy: str) -> None:
-    assert picked(DOCS, strategy=strategy, pool=(), n=0).shots == ((),) * 20
+def test_a_named_row_that_is_the_document_gives_way_to_the_first_that_is_not_named() -> None:
+    picks = picked(DOCS, strategy="fixed", pool=DOCS, n=3, indices=(3, 0, 7))
+    assert (rows_of(picks)[0], rows_of(picks)[1], picks.replaced) == ([3, 7, 1], [3, 0, 7], 3)
 
 
-@settings(max_examples=200, deadline=None)
-@given(
-    strategy=st.sampled_from(sorted(STRATEGIES)),
-    sampler=st.sampled_from(["default", "first_n"]),
-    excludes=st.booleans(),
-    numbers=st.lists(st.integers(0, 6), min_size=1, max_size=12),
-    n=st.integers(1, 4),
-    seed=st.integers(0, 3),
-)
-def test_never_the_document_itself_and_always_n(
-    strategy: str, sampler: str, excludes: bool, numbers: list[int], n: int, seed: int
-) -> None:
-    docs = numbered(numbers)
-    fewest = min(sum(other != number for other in numbers) for number in numbers)
-    plan = {"strategy": strategy, "pool": docs, "n": n, "seed": seed, "sampler": sampler, "excludes_doc": excludes}
-    if fewest < n:
-        with pytest.raises(UserError, match="examples are asked for, but"):
-            picked(docs, **plan)
-        return
-    for doc, shots in zip(docs, picked(docs, **plan).shots, strict=True):
-        assert len({shot.index for shot in shots}) == len(shots) == n
-        assert all(shot.row != doc.row for shot in shots)
+def test_a_named_row_that_is_not_there() -> None:
+    with pytest.raises(UserError, match=r"fewshot.indices has 40, but the pool \('train'\) has the rows 0 to 39"):
+        picked(DOCS, strategy="fixed", pool=TRAIN, n=2, indices=(3, 40))
 
 
-def test_the_same_row_in_another_split_is_no_example() -> None:
-    pool = numbered([3, 4, 5], split="train")
-    picks = picked(numbered([3, 9]), strategy="first_n", pool=pool, n=2)
-    assert (rows_of(picks), picks.replaced) == ([[4, 5], [3, 4]], 1)
-
-
-def test_the_same_place_in_another_split_is_an_example() -> None:
-    pool = numbered([3, 4], split="train")
-    assert rows_of(picked(numbered([8, 9]), strategy="first_n", pool=pool, n=1)) == [[3], [3]]
-
-
-def test_the_same_place_in_the_same_split_is_the_document_even_with_another_row() -> None:
-    pool = numbered([3, 4, 5])  # as a hook of the examples' own may leave it
-    assert rows_of(picked(numbered([8, 9]), strategy="first_n", pool=pool, n=2)) == [[4, 5], [3, 5]]
+def test_more_examples_than_named_rows() -> None:
+    with pytest.raises(UserError, match=r"3 examples are asked for, but only 2 rows that fewshot\.indices names"):
+        picked(DOCS, strategy="fixed", pool=TRAIN, n=3, indices=(3, 1))
 
 
 def test_an_unknown_strategy_is_named() -> None:
@@ -119,5 +99,5 @@ def test_an_unknown_strategy_is_named() -> None:
 
 
 def test_a_pool_without_a_split_is_called_samples() -> None:
-    with pytest.raises(UserError, match=r"but the pool \('samples'\) has 2 rows"):
+    with pytest.raises(UserError, match=r"only 2 other rows are in the pool \('samples', 2 rows\)"):
         picked(DOCS, pool=TRAIN[:2], pool_split=None, n=3)

@@ -2,38 +2,74 @@
 
 from __future__ import annotations
 
-from hydra_eval.errors import UserError, lookup
-from hydra_eval.fewshot.lighteval import class_by_answer, pick_as_lighteval
-from hydra_eval.fewshot.lm_eval import pick_as_task_says
-from hydra_eval.fewshot.native import pick_first_n, pick_random
-from hydra_eval.fewshot.picks import Picks, Strategy, others
-from hydra_eval.tasks.task import Task
+from hydra_eval.errors import lookup
+from hydra_eval.fewshot import classes, lm_eval, native
+from hydra_eval.fewshot.custom import by_function
+from hydra_eval.fewshot.leaks import Guard
+from hydra_eval.fewshot.lighteval import LIGHTEVAL, NAMES, REPLAYED
+from hydra_eval.fewshot.nearest import nearest
+from hydra_eval.fewshot.picks import Candidates, Draw, Picks, Strategy, fewer, picks_of
+from hydra_eval.tasks.task import ShotPlan, Task
+
+
+def as_task_says(draw: Draw) -> Candidates:
+    """The sampler that the task names, as lm-eval or lighteval has it."""
+    sampler, where = draw.plan.sampler, f"task '{draw.task}'"
+    if draw.plan.compat == LIGHTEVAL:
+        return REPLAYED[lookup(NAMES, sampler, kind="few_shots_select", where=where)](draw)
+    return lookup(lm_eval.SAMPLERS, sampler, kind="sampler", where=f"{where}: fewshot_config")(draw)
+
 
 STRATEGIES: dict[str, Strategy] = {
-    "task": pick_as_task_says,
-    "first_n": pick_first_n,
-    "random": pick_random,
+    "task": as_task_says,
+    "lm_eval": lm_eval.default,
+    "first_n": native.first_n,
+    "sequential": native.sequential,
+    "random": native.random_set,
+    "random_per_doc": native.random_per_doc,
+    "balanced": classes.balanced,
+    "random_sampling": native.random_sampling,
+    "random_sampling_from_train": native.random_sampling_from_train,
+    "fixed": native.fixed,
+    "samples": native.first_n,  # the pool is what was written out
+    "nearest": nearest,
+    "one_per_class": classes.one_per_class,
 }
+"""`fewshot.strategy`; a function `package.module:name` beside them."""
 
 
 def pick_shots(task: Task) -> Picks:
-    """The examples of every document of `task`, limit or not, so that no limit changes a prompt.
+    """The examples of every document of `task` that is evaluated.
 
     Raises UserError for an unknown strategy, and where fewer other rows exist than examples are asked for.
     """
     plan = task.shots
-    pick = lookup(STRATEGIES, plan.strategy, kind="few-shot strategy", where="fewshot.strategy")
+    strategy = _strategy(plan)
     if plan.n == 0 or plan.drawn_by_task:
         return Picks(shots=tuple(() for _ in task.all_docs))
-    if plan.compat == "lighteval" and plan.strategy == "task":
-        return pick_as_lighteval(task.base_name, plan, task.all_docs, class_by_answer(task.shot_template))
-    if len(plan.pool) < plan.n:
-        raise UserError(
-            f"{task.source}: {plan.n} examples are asked for, but the pool ('{plan.pool_split or 'samples'}') has "
-            f"{len(plan.pool)} rows. Ask for fewer (fewshot.n), or name a larger split (fewshot.split)."
-        )
-    # The name in the task file: `name` says `|n` only where a run has several counts, and must change no draw.
-    return pick(task.base_name, plan, task.all_docs)
+    draw = Draw(
+        task=task.base_name,
+        plan=plan,
+        docs=task.all_docs,
+        asked=task.docs,
+        guard=Guard(
+            template=task.template.own or task.template, shot_template=task.shot_template.own or task.shot_template
+        ),
+        allows_fewer=plan.shortfall == "allow" or _is_replayed(plan),
+    )
+    return picks_of(draw, strategy(draw))
 
 
-__all__ = ["STRATEGIES", "Picks", "others", "pick_shots"]
+def _strategy(plan: ShotPlan) -> Strategy:
+    if plan.function is not None:
+        return by_function
+    own = lookup(STRATEGIES, plan.strategy, kind="few-shot strategy", where="fewshot.strategy")
+    return REPLAYED.get(plan.strategy, own) if plan.compat == LIGHTEVAL else own
+
+
+def _is_replayed(plan: ShotPlan) -> bool:
+    """Drawn by lighteval's rules, which show fewer examples where the pool is too small."""
+    return plan.compat == LIGHTEVAL and (plan.strategy == "task" or plan.strategy in REPLAYED)
+
+
+__all__ = ["STRATEGIES", "Picks", "fewer", "pick_shots"]

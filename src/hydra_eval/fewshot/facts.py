@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Any
 
 from hydra_eval.fewshot.picks import Picks
@@ -9,12 +10,28 @@ from hydra_eval.tasks.task import Task
 
 
 def shot_facts(task: Task, picks: Picks) -> dict[str, Any]:
+    """Counts are over the documents that are evaluated; None where the task's own code draws the examples."""
     plan = task.shots
+    shown = [picks.shots[doc.index] for doc in task.docs]
+    counts = [len(shots) for shots in shown]
+    evaluated = {doc.split for doc in task.all_docs}
     return {
         "strategy": plan.strategy,
+        "sampler": plan.sampler if plan.strategy == "task" else None,
+        "compat": plan.compat,
         "n": plan.n,
         "seed": plan.seed,
+        "order": plan.order,
         "split": plan.pool_split,
         "pool": len(plan.pool),
+        "from_eval": plan.from_eval,
         "replaced": picks.replaced,
+        "shown": None if plan.drawn_by_task else _spread(counts),
+        "short": picks.short,
+        "shown_from_eval": sum(shot.split in evaluated for shots in shown for shot in shots),
+        "picks_hash": picks.digest or None,
     }
+
+
+def _spread(counts: list[int]) -> dict[str, float]:
+    return {"min": min(counts), "mean": fmean(counts), "max": max(counts)}

@@ -1,29 +1,63 @@
-"""Strategies of our own: never the document itself, always exactly n."""
+"""Strategies of our own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain, islice
 
-from hydra_eval.fewshot.picks import Picks, generator, leaks, others
+from hydra_eval.errors import UserError
+from hydra_eval.fewshot import lighteval
+from hydra_eval.fewshot.picks import Candidates, Draw, Free, generator, shuffled_lazily, spares
 from hydra_eval.records import Doc
-from hydra_eval.tasks.task import ShotPlan
 
 
-def pick_first_n(task: str, plan: ShotPlan, docs: Sequence[Doc]) -> Picks:
-    """The first n rows of the pool, in order."""
-    return _same_order_for_all(plan.pool, plan, docs)
+def first_n(draw: Draw) -> Candidates:
+    """The pool in its own order."""
+    return lambda doc, free: draw.plan.pool
 
 
-def pick_random(task: str, plan: ShotPlan, docs: Sequence[Doc]) -> Picks:
-    """One order of the pool per task and seed; each document takes its first n rows."""
-    return _same_order_for_all(generator(plan.seed, task).sample(plan.pool, len(plan.pool)), plan, docs)
+def sequential(draw: Draw) -> Candidates:
+    """The pool from row n × seed on, and then its beginning."""
+    order = lighteval.sequential(draw)
+    return lambda doc, free: order
 
 
-def _same_order_for_all(pool: Sequence[Doc], plan: ShotPlan, docs: Sequence[Doc]) -> Picks:
-    first = tuple(pool[: plan.n])
-    shots, replaced = [], 0
-    for doc in docs:
-        leaking = sum(leaks(shot, doc) for shot in first)
-        replaced += leaking
-        shots.append(tuple(others(pool, doc, plan.n)[: plan.n]) if leaking else first)
-    return Picks(shots=tuple(shots), replaced=replaced)
+def random_set(draw: Draw) -> Candidates:
+    """One order of the pool for the whole task; seed 0 is a seed like any other."""
+    order = lighteval.shuffled(draw.plan.pool, draw.plan.seed)
+    return lambda doc, free: order
+
+
+def random_per_doc(draw: Draw) -> Candidates:
+    """An order of the pool for each document, that no other document has a part in."""
+    return lambda doc, free: shuffled_lazily(draw.plan.pool, generator(draw, doc))
+
+
+def sampled(draw: Draw, *, extra: int) -> Candidates:
+    """lighteval's draws for each document; where one leaks, the next follows, and after the last other rows."""
+    drawn = lighteval.sampled(draw, min(draw.plan.n + extra, len(draw.plan.pool)))
+
+    def candidates(doc: Doc, free: Free) -> Iterator[Doc]:
+        yield from drawn[doc.index]
+        yield from spares(draw, doc, drawn[doc.index])
+
+    return candidates
+
+
+random_sampling = partial(sampled, extra=1)
+random_sampling_from_train = partial(sampled, extra=0)
+
+
+def fixed(draw: Draw) -> Candidates:
+    """The rows of `fewshot.indices`, in that order; for one that leaks, the first row that is not listed."""
+    pool, listed = draw.plan.pool, draw.plan.indices
+    beyond = [index for index in listed if index >= len(pool)]
+    if beyond:
+        raise UserError(
+            f"task '{draw.task}': fewshot.indices has {beyond[0]}, but the pool "
+            f"('{draw.plan.pool_split or 'samples'}') has the rows 0 to {len(pool) - 1}."
+        )
+    named = [pool[index] for index in listed]
+    others = [shot for place, shot in enumerate(pool) if place not in listed]
+    return lambda doc, free: islice(filter(free, chain(named, others)), len(named))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hydra_eval.config.functions import resolve_callable
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_config import TaskConfig
-from hydra_eval.data.documents import Documents, as_splits, numbered
+from hydra_eval.data.documents import Documents, as_splits, evaluated_splits, numbered
 from hydra_eval.data.task_data import TaskData
-from hydra_eval.errors import UserError, did_you_mean
+from hydra_eval.errors import UserError, did_you_mean, known_names
 from hydra_eval.records import Doc
 from hydra_eval.tasks.cells import Cell
 from hydra_eval.tasks.hooks import hook
 from hydra_eval.tasks.shots import pool_split
-from hydra_eval.tasks.task import ShotPlan
+from hydra_eval.tasks.task import ShotPlan, Task
+
+log = logging.getLogger(__name__)
 
 SHOT_KEYS = (
     "sampler",
@@ -30,6 +34,8 @@ SHOT_KEYS = (
     "target_delimiter",
 )
 """Keys of a task's `fewshot_config` (lm-eval's)."""
+OWN_KEYS = ("fixed",)
+"""Keys of ours there: `fixed` refuses another number of examples than the task's."""
 FALLS_BACK = ("doc_to_text", "doc_to_target")
 """Keys of `fewshot_config` whose null means the task's own value, as in lm-eval."""
 
@@ -40,14 +46,16 @@ def shot_config_of(task: TaskConfig) -> dict[str, Any]:
         if given.get(key, "") is None:
             del given[key]
     for key in given:
-        if key not in SHOT_KEYS:
-            near = did_you_mean(str(key), SHOT_KEYS)
-            raise UserError(f"{task.file}: fewshot_config has no key '{key}'.{near} Known: {', '.join(SHOT_KEYS)}.")
+        if key not in (known := (*SHOT_KEYS, *OWN_KEYS)):
+            near = did_you_mean(str(key), known)
+            raise UserError(f"{task.file}: fewshot_config has no key '{key}'.{near} Known: {', '.join(known)}.")
     return given
 
 
 def pool_splits(task: TaskConfig, config: RunConfig, shot_config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The splits that examples come from; none where the task file has samples of its own."""
+    """The splits that examples come from; none where the run or the task file has samples of its own."""
+    if config.fewshot.strategy == "samples":
+        return ()
     own_split = shot_config.get("split", task.fewshot_split)
     if not own_split and not config.fewshot.split and shot_config.get("samples") is not None:
         return ()
@@ -61,7 +69,7 @@ def shot_pool(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskData) -
     if not cell.shots:
         return Documents(docs=(), splits=())
     if not splits:
-        rows = _samples(shot_config.get("samples"), f"{task.file}: fewshot_config.samples")
+        rows = run_samples(config) or _rows(shot_config.get("samples"), f"{task.file}: fewshot_config.samples")
         docs = tuple(Doc(task=cell.name, split="samples", index=index, row=row) for index, row in enumerate(rows))
         return Documents(docs=docs, splits=())
     process = hook(shot_config.get("process_docs", task.process_docs), f"{task.file}: fewshot_config.process_docs")
@@ -72,26 +80,84 @@ def shot_pool(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskData) -
 def shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, pool: Documents) -> ShotPlan:
     shot_config = shot_config_of(task)
     chosen = config.fewshot.split or shot_config.get("split", task.fewshot_split)
+    splits = pool_splits(task, config, shot_config)
+    compat = config.fewshot.compat or "lm_eval"
     return ShotPlan(
-        strategy=config.fewshot.strategy,
+        **run_choices(config),
         n=cell.shots,
-        seed=shot_seed(cell, config),
+        seed=shot_seed(cell, config, compat=compat),
         pool=pool.docs,
-        pool_split="+".join(pool_splits(task, config, shot_config)) or None,
-        sampler=shot_config.get("sampler", "default"),
+        pool_split="+".join(splits) or None,
+        sampler=_sampler(shot_config.get("sampler", "default"), task),
         excludes_doc=as_splits(chosen) == as_splits(task.test_split),
-        compat=config.fewshot.compat or "lm_eval",
-        on_leak=config.fewshot.on_leak,
+        compat=compat,
+        from_eval=cell.shots > 0 and not set(splits).isdisjoint(evaluated_splits(task)),
+        docs_are_shuffled=config.data.shuffle_seed is not None,
     )
 
 
-def shot_seed(cell: Cell, config: RunConfig) -> int:
-    """The cell's own seed, else `fewshot.seed`, else the run's."""
+def run_choices(config: RunConfig) -> dict[str, Any]:
+    """What the run says of the examples of all its tasks. Raises UserError where a strategy lacks what it shows."""
+    fewshot = config.fewshot
+    if fewshot.strategy == "fixed" and fewshot.indices is None:
+        raise UserError("fewshot_strategy=fixed needs the rows to show, such as fewshot.indices=[3,1,7].")
+    return {
+        "strategy": fewshot.strategy,
+        "function": resolve_callable(fewshot.strategy, where="fewshot.strategy") if ":" in fewshot.strategy else None,
+        "on_leak": fewshot.on_leak,
+        "order": fewshot.order,
+        "shortfall": fewshot.shortfall,
+        "indices": tuple(fewshot.indices or ()),
+        "similarity": fewshot.similarity,
+        "class_field": fewshot.class_field,
+    }
+
+
+def shot_seed(cell: Cell, config: RunConfig, *, compat: str = "lm_eval") -> int:
+    """The cell's own seed, else `fewshot.seed`, else the run's; lighteval's own is 0."""
     given = config.fewshot.seed if cell.seed is None else cell.seed
-    return config.seed if given is None else given
+    default = 0 if compat == "lighteval" else config.seed
+    return default if given is None else given
 
 
-def _samples(value: Any, where: str) -> list[Mapping[str, Any]]:
+def run_samples(config: RunConfig) -> list[Mapping[str, Any]]:
+    """The rows that the run writes out for the strategy `samples`; none for another."""
+    if config.fewshot.strategy != "samples":
+        return []
+    given = config.fewshot.samples
+    if not given:
+        raise UserError("fewshot_strategy=samples needs the rows to show: fewshot.samples=[{question: …, answer: …}].")
+    if isinstance(given, str):
+        given = resolve_callable(given, where="fewshot.samples")
+    return _rows(given, "fewshot.samples")
+
+
+def check_eval_pools(tasks: Sequence[Task], rule: str) -> None:
+    """Says in one line, or refuses, that examples come from what is evaluated (`fewshot.on_eval_split`)."""
+    plans = {task.base_name: task.shots for task in tasks if task.shots.from_eval}
+    if not plans or rule == "allow":
+        return
+    text = f"{known_names(plans, shown=10)}: examples come from the split that is evaluated"
+    if rule == "error":
+        raise UserError(
+            f"{text}, which fewshot.on_eval_split=error refuses. Name another split (fewshot.split), or ask for no "
+            "examples (fewshot.n=0)."
+        )
+    leaks = any(plan.on_leak == "allow" for plan in plans.values())
+    which = "a document may be its own example (fewshot.on_leak)" if leaks else "no document is its own example"
+    log.warning("%s; %s. See fewshot.split and fewshot.on_eval_split.", text, which)
+
+
+def _sampler(value: Any, task: TaskConfig) -> str:
+    if isinstance(value, str):
+        return value
+    raise UserError(
+        f"{task.file}: fewshot_config.sampler={value!r} must be a name. A way to pick of your own is a function "
+        "(pool, doc, n, seed) -> places in the pool: fewshot.strategy=package.module:name."
+    )
+
+
+def _rows(value: Any, where: str) -> list[Mapping[str, Any]]:
     rows = value() if callable(value) else value
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         raise UserError(f"{where}: must be a list of rows (mappings), or a !function that gives one, not {rows!r}.")

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hydra_eval.errors import UserError
+from hydra_eval.fewshot import Picks
+from hydra_eval.tasks.task import PickFunction, Row
+
+from ..toys import docs_of
+from .builders import numbered, picked, rows_of
+
+DOCS = numbered(range(6))
+
+
+def picks(function: PickFunction, **plan: Any) -> Picks:
+    return picked(DOCS, **{"strategy": "mine:best", "function": function, "pool": DOCS, "n": 2, "seed": 7} | plan)
+
+
+def larger(pool: list[Row], doc: Row, n: int, seed: int) -> list[int]:
+    return [place for place, row in enumerate(pool) if row["n"] > doc["n"]][:n]
+
+
+def test_it_sees_the_pool_without_the_document() -> None:
+    assert rows_of(picks(larger, shortfall="allow"))[2:] == [[3, 4], [4, 5], [5], []]
+
+
+def test_it_is_told_number_and_seed() -> None:
+    found = picks(lambda pool, doc, n, seed: [n - 2, seed - 3])
+    assert rows_of(found)[0] == [1, 5]
+
+
+def test_twins_are_not_in_its_pool() -> None:
+    pool = docs_of([{"n": n, "id": place} for place, n in enumerate((0, 0, 1, 2))], split="train")
+    sizes = []
+    picks(lambda pool, doc, n, seed: sizes.append(len(pool)) or [0, 1], pool=pool)
+    assert sizes == [2, 3, 3, 4, 4, 4]
+
+
+def test_it_sees_every_row_where_leaks_are_allowed() -> None:
+    assert rows_of(picks(lambda pool, doc, n, seed: [doc["n"], (doc["n"] + 1) % 6], on_leak="allow"))[3] == [3, 4]
+
+
+def test_what_it_does_to_a_row_stays_its_own() -> None:
+    def clear(pool: list[Any], doc: Any, n: int, seed: int) -> list[int]:
+        doc.clear()
+        pool[0].clear()
+        return [0, 1]
+
+    assert rows_of(picks(clear, pool=numbered(range(10, 16), split="train"))) == [[10, 11]] * 6
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert rows_of(picks(lambda pool, doc, n, seed: list(np.arange(2))))[5] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        (None, "must give a list of whole numbers"),
+        ("01", "must give a list of whole numbers"),
+        ([True, False], "must give a list of whole numbers"),
+        ([0.0, 1.0], "must give a list of whole numbers"),
+        ([0, 5], "must give places from 0 to 4"),
+        ([0, -1], "must give places from 0 to 4"),
+        ([1, 1], "must give each row once"),
+        ([0, 1, 2], "must give at most 2 rows"),
+    ],
+    ids=["nothing", "text", "truth values", "floats", "beyond", "negative", "twice", "too many"],
+)
+def test_what_it_gives_is_checked(given: Any, wrong: str) -> None:
+    with pytest.raises(UserError, match=f"fewshot.strategy=mine:best {wrong}.*, but gave .*document 0"):
+        picks(lambda pool, doc, n, seed: given)
+
+
+def test_too_few_are_a_shortfall() -> None:
+    with pytest.raises(UserError, match="2 examples are asked for, but only 1 rows that the function picks"):
+        picks(lambda pool, doc, n, seed: [0])
+
+
+def test_its_own_error_says_where_it_happened() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        picks(lambda pool, doc, n, seed: [1 // 0])
+    assert "in fewshot.strategy=mine:best, called for document 0 of 'toy'" in caught.value.__notes__
