@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hydra_eval.errors import UserError
-from hydra_eval.instances import choices_of, make_instances, request_arguments
+from hydra_eval.instances import choices_of, identified, make_instances, request_arguments, requests_of
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import InstanceKey, RequestKind
 from hydra_eval.tasks.task import Task
@@ -67,6 +67,61 @@ def test_no_blank_after_a_chat_templates_header(chat: bool, prefix: str | None, 
 def test_a_likelihoods_target_stays_as_it_is_under_a_chat_template() -> None:
     task = with_template(toy_task("loglikelihood"), target=lambda row: " blue")
     assert request_arguments(task, DOC, "Sky?", chat=True) == [("Sky?", " blue")]
+
+
+def spaced(task: Task, context: Any, space: str, *, chat: bool = False) -> list[tuple[str, str, bool]]:
+    """(context, continuation, moves_blanks) of each request."""
+    requests = requests_of(task, DOC, context, chat=chat, choice_space=space)
+    instances = identified(task, DOC, requests)
+    return [(instance.context, instance.continuation or "", instance.moves_blanks) for instance in instances]
+
+
+@pytest.mark.parametrize(
+    ("chat", "prefix", "context", "space", "expected"),
+    [
+        (False, None, "Sky?", "keep", ("Sky?", " red", True)),
+        (False, None, "Sky? ", "keep", ("Sky? ", " red", True)),
+        (False, None, "Sky? ", "strip", ("Sky?", " red", True)),
+        (False, None, "Sky? ", "add", ("Sky?", " red", True)),
+        (True, None, "<bot>\n", "keep", ("<bot>\n", "red", True)),
+        (True, None, "<bot>\n", "strip", ("<bot>\n", "red", False)),
+        (True, None, "<bot>\n", "add", ("<bot>\n", " red", False)),
+        (True, None, "<bot> ", "strip", ("<bot> ", "red", False)),
+        (True, "It is", "<bot>It is", "keep", ("<bot>It is", " red", True)),
+        (True, "It is ", "<bot>It is ", "keep", ("<bot>It is ", "red", True)),
+        (True, "It is", "<bot>It is", "strip", ("<bot>It is", " red", True)),
+        (True, "It is ", "<bot>It is ", "strip", ("<bot>It is", " red", True)),
+        (True, "It is ", "<bot>It is ", "add", ("<bot>It is", " red", True)),
+    ],
+)
+def test_white_space_before_a_choice(
+    chat: bool, prefix: str | None, context: str, space: str, expected: tuple[str, str, bool]
+) -> None:
+    task = replace(with_template(toy_task(), gen_prefix=lambda row: prefix), config={"gen_prefix": prefix})
+    assert spaced(task, context, space, chat=chat)[0] == expected
+
+
+def test_white_space_before_an_answer_that_contexts_share() -> None:
+    task = with_template(toy_task(multiple_input=True), target=lambda row: "  is common")
+    assert spaced(task, ["A red ", "A blue"], "strip") == [
+        ("A red", " is common", True),
+        ("A blue", " is common", True),
+    ]
+
+
+def test_white_space_before_choices_alone() -> None:
+    spec = [{"metric": "acc"}, {"metric": "acc_mutual_info"}]
+    metrics = build_metrics(spec, output_type="multiple_choice", has_process_results=False, where="t")
+    task = with_template(toy_task(metrics=metrics), choices=lambda row: ["  red"], target_delimiter="")
+    assert [continuation for _, continuation, _ in spaced(task, "Sky?", "add")] == [" red", " red"]
+
+
+@pytest.mark.parametrize("output_type", ["loglikelihood", "generate_until", "loglikelihood_rolling"])
+def test_only_choices_are_given_other_white_space(output_type: str) -> None:
+    task = toy_task(output_type)
+    assert requests_of(task, DOC, "Sky? ", chat=False, choice_space="strip") == requests_of(
+        task, DOC, "Sky? ", chat=False
+    )
 
 
 def test_keys_count_requests_and_repeats_side_by_side() -> None:

@@ -1,17 +1,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from hydra_eval.errors import UserError
-from hydra_eval.prompts import join_with, needs_delimiter, render_prompt
+from hydra_eval.fewshot import pick_shots
+from hydra_eval.prompts import prompt_messages, render_prompt
+from hydra_eval.records import Doc
 from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
-from .toys import COLOURS, FRUIT, docs_of, toy_task
+from .prompt_vectors import VECTORS, Row, Vector
+from .toys import CHOICE, COLOURS, FRUIT, built, docs_of, toy_task, write_task
+from .wordings import INSTRUCTIONS, QUESTIONS, STYLES, spoken
 
 GRASS = docs_of(COLOURS)[0]
 BANANA, PLUM, *_ = docs_of(FRUIT, split="train")
@@ -26,13 +32,8 @@ def changed(task: Task | None = None, **changes: Any) -> Task:
     return replace(task, template=template, shot_template=template)
 
 
-def chat(messages: list[dict[str, str]], add_generation_prompt: bool) -> str:
-    turns = "".join(f"<{message['role']}>{message['content']}" for message in messages)
-    return turns + ("<assistant>" if add_generation_prompt else "")
-
-
-MULTI = Style(chat=chat)
-SINGLE = Style(chat=chat, multiturn=False)
+MULTI = Style(chat=spoken)
+SINGLE = Style(chat=spoken, multiturn=False)
 
 
 @pytest.mark.parametrize(
@@ -192,23 +193,87 @@ def test_a_context_index_out_of_range_is_a_user_error() -> None:
         render_prompt(broken, GRASS, [BANANA], Style())
 
 
+def told_task(**changes: Any) -> Task:
+    """Rows with `query`, `golds` and `told`, as text, answer and description."""
+    template = {"text": lambda row: row["query"], "target": lambda row: row["golds"], "choices": None}
+    task = changed(toy_task("generate_until"), **template, **changes)
+    return replace(task, description=lambda row: row["told"])
+
+
+def doc(row: Row) -> Doc:
+    return Doc(task="toy", split="test", index=0, row=row)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("join", ["lm_eval", "lighteval"])
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+@given(told=INSTRUCTIONS, questions=QUESTIONS)
+def test_the_description_stands_exactly_once(told: str, questions: list[str], style: Style, join: str, n: int) -> None:
+    asked, *shots = [doc({"query": question, "golds": [question], "told": told}) for question in questions]
+    prompt = render_prompt(told_task(), asked, shots[:n], replace(style, join=join))
+    assert isinstance(prompt, str)
+    assert prompt.count(told.strip()) == 1
+
+
+LIGHTEVAL = Style(join="lighteval")
+
+
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
+def test_lightevals_plain_text(vector: Vector) -> None:
+    shots = [doc(shot) for shot in vector.shots]
+    assert render_prompt(told_task(), doc(vector.asked), shots, replace(LIGHTEVAL, system=vector.system)) == vector.text
+
+
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
+def test_lightevals_turns(vector: Vector) -> None:
+    style = replace(LIGHTEVAL, system=vector.system)
+    (messages,) = prompt_messages(told_task(), doc(vector.asked), [doc(shot) for shot in vector.shots], style)
+    assert tuple((message["role"], message["content"]) for message in messages) == vector.turns
+
+
+def test_lightevals_join_of_a_task_file(tmp_path: Path) -> None:
+    write_task(tmp_path, {**CHOICE, "description": "Name it.\n\n", "fewshot_config": {"sampler": "first_n"}})
+    (task,) = built(tmp_path, "toy|1")
+    shots = pick_shots(task).shots[0]
+    expected = f"SYS\n\nName it.\n\n\n\n{SHOWN} yellow\n\n{ASK}"
+    assert render_prompt(task, task.docs[0], shots, replace(LIGHTEVAL, system="SYS")) == expected
+
+
 @pytest.mark.parametrize(
-    ("first", "second", "expected"),
+    ("style", "expected"),
     [
-        ("a", "b", "a-b"),
-        ("a ", "b", "a b"),
-        ("a", "\u00a0b", "a\u00a0b"),
-        ("", "b", "b"),
-        ("a", "", "a"),
-        (None, "b", "b"),
-        ("a", None, "a"),
-        (None, None, ""),
+        (LIGHTEVAL, f"{SHOWN} It is yellow\n\n{ASK} It is"),
+        (replace(MULTI, join="lighteval"), f"<user>{SHOWN}<assistant>It is yellow<user>{ASK}<assistant>It is"),
+        (replace(SINGLE, join="lighteval"), f"<user>{SHOWN} It is yellow\n\n{ASK}<assistant>It is"),
     ],
+    ids=["plain", "multiturn", "singleturn"],
 )
-def test_joining(first: str | None, second: str | None, expected: str) -> None:
-    assert join_with("-", first, second) == expected
+def test_a_prefix_in_lightevals_join(style: Style, expected: str) -> None:
+    assert render_prompt(changed(gen_prefix=lambda row: "It is"), GRASS, [BANANA], style) == expected
 
 
-@pytest.mark.parametrize(("first", "second", "needed"), [("a", "b", True), ("a\n", "b", False), ("", "b", False)])
-def test_where_a_delimiter_is_needed(first: str, second: str, needed: bool) -> None:
-    assert needs_delimiter(first, second) is needed
+def test_an_example_without_an_answer_in_lightevals_join() -> None:
+    task = changed(target=lambda row: "")
+    assert render_prompt(task, GRASS, [BANANA], LIGHTEVAL) == f"{SHOWN}\n\n{ASK}"
+    (messages,) = prompt_messages(task, GRASS, [BANANA], LIGHTEVAL)
+    assert [message["content"] for message in messages] == [SHOWN, ASK]
+
+
+def test_contexts_that_differ_in_lightevals_join() -> None:
+    shown = "a ripe banana is yellow in the main.\n\n"
+    assert render_prompt(contexts_task(), GRASS, [BANANA], LIGHTEVAL) == [
+        f"{shown}grass is green",
+        f"{shown}grass is blue",
+    ]
+
+
+@pytest.mark.parametrize("prefix", [None, "It is"])
+@pytest.mark.parametrize("join", ["lm_eval", "lighteval"])
+@pytest.mark.parametrize("style", [MULTI, SINGLE], ids=["multiturn", "singleturn"])
+@pytest.mark.parametrize("task", [toy_task(), contexts_task()], ids=["one context", "contexts"])
+def test_messages_say_what_the_prompt_says(task: Task, style: Style, join: str, prefix: str | None) -> None:
+    task = changed(replace(task, description=lambda row: "Answer."), gen_prefix=lambda row: prefix)
+    style = replace(style, join=join, system="Be brief.")
+    prompts = render_prompt(task, GRASS, [BANANA], style)
+    spoken_messages = [style.speak(messages) for messages in prompt_messages(task, GRASS, [BANANA], style)]
+    assert spoken_messages == (prompts if isinstance(prompts, list) else [prompts])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hydra_eval.choice_space import choice_request
 from hydra_eval.errors import UserError
 from hydra_eval.records import Doc, Instance, InstanceKey, Request, RequestKind
 from hydra_eval.tasks.task import Task
@@ -34,8 +35,12 @@ def identified(task: Task, doc: Doc, requests: Sequence[Request]) -> list[Instan
     ]
 
 
-def requests_of(task: Task, doc: Doc, prompt: str | list[str], *, chat: bool) -> list[Request]:
-    """What a task asks about one document, by its output type."""
+def requests_of(
+    task: Task, doc: Doc, prompt: str | list[str], *, chat: bool, choice_space: str = "keep"
+) -> list[Request]:
+    """What a task asks about one document, by its output type. `choice_space` is for choices alone."""
+    if task.output_type == "multiple_choice" and choice_space != "keep":
+        return _spaced_choices(task, doc, prompt, chat=chat, space=choice_space)
     kind = KINDS[task.output_type]
     return [
         Request(kind=kind, arguments=arguments, generation=task.generation)
@@ -52,14 +57,27 @@ def request_arguments(task: Task, doc: Doc, prompt: str | list[str], *, chat: bo
     if task.output_type == "loglikelihood":
         return [(prompt, _text(task.template.target(doc.row)))]
     delimiter = choice_delimiter(task, chat=chat)
+    return [(context, f"{delimiter}{text}") for context, text in _choice_pairs(task, doc, prompt)]
+
+
+def _choice_pairs(task: Task, doc: Doc, prompt: str | list[str]) -> list[tuple[str, str]]:
+    """(context, text to score after it) of every request; last the choices alone, where a metric asks for those."""
     choices = choices_of(task, doc)
-    if task.multiple_input:
-        answer = f"{delimiter}{task.template.target(doc.row)}"
-        requests: list[tuple[Any, ...]] = [(context, answer) for context in prompt]
-    else:
-        requests = [(prompt, f"{delimiter}{choice}") for choice in choices]
-    bare = [("", f"{delimiter}{choice}") for choice in choices] if task.wants_unconditional else []
-    return [*requests, *bare]
+    alone = [("", choice) for choice in choices] if task.wants_unconditional else []
+    if isinstance(prompt, str):
+        return [(prompt, choice) for choice in choices] + alone
+    answer = str(task.template.target(doc.row))
+    return [(context, answer) for context in prompt] + alone
+
+
+def _spaced_choices(task: Task, doc: Doc, prompt: str | list[str], *, chat: bool, space: str) -> list[Request]:
+    """After an assistant prefix as in plain text: the text before the choice is the task's own there."""
+    header = chat and not task.template.gen_prefix(doc.row)
+    delimiter = "" if header else task.template.target_delimiter
+    return [
+        choice_request(context, text, delimiter=delimiter, space=space, header=header)
+        for context, text in _choice_pairs(task, doc, prompt)
+    ]
 
 
 def choice_delimiter(task: Task, *, chat: bool) -> str:
@@ -86,8 +104,14 @@ def _instance(key: InstanceKey, request: Request) -> Instance:
     arguments, kind = request.arguments, request.kind
     if kind is RequestKind.GENERATE:
         return Instance(key=key, kind=kind, context=arguments[0], generation=request.generation, arguments=arguments)
-    context = arguments[0] if kind is RequestKind.LOGLIKELIHOOD else ""
-    return Instance(key=key, kind=kind, context=context, continuation=arguments[-1], arguments=arguments)
+    return Instance(
+        key=key,
+        kind=kind,
+        context=arguments[0] if kind is RequestKind.LOGLIKELIHOOD else "",
+        continuation=arguments[-1],
+        arguments=arguments,
+        moves_blanks=request.moves_blanks,
+    )
 
 
 def _text(target: Any) -> str:

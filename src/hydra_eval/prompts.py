@@ -1,62 +1,74 @@
 """Task, document and examples become the text that is sent.
 
-Semantics: lm-eval 0.4.13, `ConfigurableTask.fewshot_context`, `build_qa_turn`, `multiple_input_context`.
+Semantics: lm-eval 0.4.13, `ConfigurableTask.fewshot_context`, `build_qa_turn`, `multiple_input_context`; for
+`prompt.style=lighteval` lighteval 0.13, `PromptManager`, with the description as its instruction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 from hydra_eval.errors import UserError
+from hydra_eval.joins import LightevalWording, LmEvalWording, Message, Wording, bare_query, join_with, needs_delimiter
 from hydra_eval.records import Doc
-from hydra_eval.style import Style
+from hydra_eval.style import Style, Turns
 from hydra_eval.tasks.task import Row, Task, Template
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One turn. `delimiter` stands after it in plain text only."""
-
-    role: str
-    content: str
-    delimiter: str = ""
 
 
 def render_prompt(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> str | list[str]:
     """The prompt of one document; a list with one prompt per choice where the contexts differ per choice."""
-    head = _system(task, doc, style) + [turn for shot in shots for turn in _shot_turns(task, shot)]
-    prefix = task.template.gen_prefix(doc.row)
+    prompts = [_rendered(wording, style) for wording in _wordings(task, doc, shots, style)]
+    return prompts if task.multiple_input else prompts[0]
+
+
+def prompt_messages(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> list[Turns]:
+    """The same prompts as chat messages, for a model that takes those; `style.speak` makes them the prompt's text."""
+    return [wording.turns(multiturn=style.multiturn) for wording in _wordings(task, doc, shots, style)]
+
+
+def _rendered(wording: Wording, style: Style) -> str:
+    return wording.text() if style.chat is None else style.speak(wording.turns(multiturn=style.multiturn))
+
+
+def _wordings(task: Task, doc: Doc, shots: Sequence[Doc], style: Style) -> list[Wording]:
+    """One, or one per choice."""
+    word = JOINS[style.join](task, doc, shots, style.system)
     text = task.template.text(doc.row)
-    if not task.multiple_input:
-        turns = _turns(text, None, prefix=prefix, template=task.template)
-        return _as_text([*head, *turns], style, continues=bool(prefix))
-    undelimited = replace(task.template, target_delimiter="")
-    return [
-        _as_text([*head, *_turns(choice, None, prefix=prefix, template=undelimited)], style, bool(prefix))
-        for choice in _choices(task.template, doc.row)
-    ]
+    return [word(question) for question in (_choices(task.template, doc.row) if task.multiple_input else [text])]
 
 
-def join_with(delimiter: str, first: str | None, second: str | None) -> str:
-    """Both parts, with the delimiter between them only where neither has white space at the seam."""
-    if not first or not second:
-        return first or second or ""
-    return first + (delimiter if needs_delimiter(first, second) else "") + second
+def _as_lm_eval(task: Task, doc: Doc, shots: Sequence[Doc], system: str | None) -> Callable[[Any], Wording]:
+    told = join_with(task.template.fewshot_delimiter, system, task.description(doc.row))
+    head = [Message("system", told)] if told else []
+    head += [turn for shot in shots for turn in _turns(*_shown(task, shot), shot=shot, template=task.shot_template)]
+    template = replace(task.template, target_delimiter="") if task.multiple_input else task.template
+    return lambda question: LmEvalWording([*head, *_turns(question, None, shot=doc, template=template)])
 
 
-def needs_delimiter(first: str, second: str) -> bool:
-    return bool(first) and not (first[-1].isspace() or second[0].isspace())
+def _as_lighteval(task: Task, doc: Doc, shots: Sequence[Doc], system: str | None) -> Callable[[Any], Wording]:
+    told = task.description(doc.row)
+    pairs = [_bare_pair(task, shot) for shot in shots]
+    prefix = task.template.gen_prefix(doc.row)
+    return lambda question: LightevalWording(
+        system=system, instruction=told, shots=pairs, query=bare_query(_text(question), told), prefix=prefix
+    )
 
 
-def _system(task: Task, doc: Doc, style: Style) -> list[Message]:
-    text = join_with(task.template.fewshot_delimiter, style.system, task.description(doc.row))
-    return [Message("system", text)] if text else []
+JOINS = {"lm_eval": _as_lm_eval, "lighteval": _as_lighteval}
+"""`prompt.style` → (task, document, examples, system text) → what words one question."""
 
 
-def _shot_turns(task: Task, shot: Doc) -> list[Message]:
+def _bare_pair(task: Task, shot: Doc) -> tuple[str, str | None]:
+    question, answer = _shown(task, shot)
+    if answer is not None:
+        answer = join_with(" ", task.shot_template.gen_prefix(shot.row), answer)
+    return bare_query(_text(question), task.description(shot.row)), answer
+
+
+def _shown(task: Task, shot: Doc) -> tuple[Any, str | None]:
     """An example: its question and its answer."""
     template = task.shot_template
     question, target = template.text(shot.row), template.target(shot.row)
@@ -64,7 +76,7 @@ def _shot_turns(task: Task, shot: Doc) -> list[Message]:
         question = _chosen(template, question, shot)
     elif template.choices is not None and isinstance(target, Integral):
         target = [_chosen(template, target, shot)]
-    return _turns(question, _answer(target), prefix=template.gen_prefix(shot.row), template=template)
+    return question, _answer(target)
 
 
 def _answer(target: Any) -> str | None:
@@ -77,14 +89,19 @@ def _answer(target: Any) -> str | None:
     return answer
 
 
-def _turns(question: Any, answer: str | None, *, prefix: str | None, template: Template) -> list[Message]:
-    if not isinstance(question, str):
-        raise UserError(f"doc_to_text must give text, but gave {question!r}.")
-    delimited = needs_delimiter(question, prefix) if prefix else answer is not None
-    user = Message("user", question, template.target_delimiter if delimited else "")
+def _turns(question: Any, answer: str | None, *, shot: Doc, template: Template) -> list[Message]:
+    text, prefix = _text(question), template.gen_prefix(shot.row)
+    delimited = needs_delimiter(text, prefix) if prefix else answer is not None
+    user = Message("user", text, template.target_delimiter if delimited else "")
     if answer is not None:
         return [user, Message("assistant", join_with(" ", prefix, answer), template.fewshot_delimiter)]
     return [user, Message("assistant", prefix)] if prefix else [user]
+
+
+def _text(question: Any) -> str:
+    if not isinstance(question, str):
+        raise UserError(f"doc_to_text must give text, but gave {question!r}.")
+    return question
 
 
 def _choices(template: Template, row: Row) -> list[str]:
@@ -97,20 +114,3 @@ def _chosen(template: Template, index: Any, shot: Doc) -> str:
     if not isinstance(index, Integral) or not -len(choices) <= int(index) < len(choices):
         raise UserError(f"example {shot.index}: its target is choice {index!r}, but there are {len(choices)} choices.")
     return choices[int(index)]
-
-
-def _as_text(messages: list[Message], style: Style, continues: bool) -> str:
-    if style.chat is None:
-        return "".join(message.content + message.delimiter for message in messages)
-    turns = messages if style.multiturn else _as_one_turn(messages)
-    return style.chat([{"role": turn.role, "content": turn.content} for turn in turns], not continues)
-
-
-def _as_one_turn(messages: list[Message]) -> list[Message]:
-    """All turns between the system message and a last assistant prefix as one user turn, delimiters kept inside."""
-    system = messages[:1] if messages[0].role == "system" else []
-    turns = messages[len(system) :]
-    tail = turns[-1:] if turns[-1].role == "assistant" else []
-    turns = turns[: len(turns) - len(tail)]
-    text = "".join(turn.content + turn.delimiter for turn in turns[:-1]) + turns[-1].content
-    return [*system, Message("user", text), *tail]

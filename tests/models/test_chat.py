@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 from transformers import PreTrainedTokenizerBase
 
+from hydra_eval.config.prompting import PromptConfig
 from hydra_eval.errors import UserError
-from hydra_eval.models.chat import chat_renderer, select_template
+from hydra_eval.models.chat import chat_renderer, select_template, style_of, template_of
 from hydra_eval.models.dummy import WordTokenizer
 from hydra_eval.models.hf import HFModel
 
@@ -19,6 +21,7 @@ NO_SYSTEM = (
     "{% for m in messages %}{% if m['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
     "<{{ m['content'] }}>{% endfor %}{{ tail }}"
 )
+DEAF = "{% for m in messages %}{% if m['role'] != 'system' %}<{{ m['content'] }}>{% endif %}{% endfor %}"
 
 
 @pytest.fixture
@@ -51,14 +54,98 @@ def test_template_file_and_arguments(tokenizer: Any, tmp_path: Path) -> None:
     assert chat_renderer(tokenizer, str(tmp_path / "own.jinja"), {"mood": "?"})([USER], True) == "Hi?"
 
 
-def test_refused_system_message_is_dropped_with_one_warning(
-    tokenizer: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("template", "rule", "text", "told"),
+    [
+        (NO_SYSTEM, "merge", "<Be brief.\n\nHi>", "(no system role): its text opens the first user turn."),
+        (NO_SYSTEM, "drop", "<Hi>", "(no system role): its text is left out."),
+        (DEAF, "merge", "<Be brief.\n\nHi>", "(its text is not shown): its text opens the first user turn."),
+        (DEAF, "drop", "<Hi>", "(its text is not shown): its text is left out."),
+    ],
+    ids=["refuses, merge", "refuses, drop", "ignores, merge", "ignores, drop"],
+)
+def test_template_without_a_system_role(
+    template: str,
+    rule: str,
+    text: str,
+    told: str,
+    tokenizer: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    render = chat_renderer(with_templates(tokenizer, monkeypatch, template), True, {}, no_system_role=rule)
+    assert [render(messages, True) for messages in ([SYSTEM, USER], [SYSTEM, USER], [USER])] == [text, text, "<Hi>"]
+    expected = f"prompt.no_system_role={rule}: the chat template has no place for a system message {told}"
+    assert [record.getMessage() for record in caplog.records] == [expected]
+
+
+@pytest.mark.parametrize("template", [NO_SYSTEM, DEAF], ids=["refuses", "ignores"])
+def test_template_without_a_system_role_as_an_error(
+    template: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render = chat_renderer(with_templates(tokenizer, monkeypatch, template), True, {}, no_system_role="error")
+    assert render([USER], True) == "<Hi>"
+    with pytest.raises(UserError, match=r"prompt.no_system_role=error: .* no place for a system message .*=merge or"):
+        render([SYSTEM, USER], True)
+
+
+@pytest.mark.parametrize(
+    ("text", "opening"),
+    [("Be brief.", "Be brief.\n\n"), ("Be brief.\n", "Be brief.\n\n"), ("Be brief.\n\n\n", "Be brief.\n\n\n")],
+)
+def test_a_blank_line_follows_what_is_merged(
+    text: str, opening: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     render = chat_renderer(with_templates(tokenizer, monkeypatch, NO_SYSTEM), True, {})
-    assert [render([SYSTEM, USER], True) for _ in range(2)] == ["<Hi>", "<Hi>"]
-    assert [record.getMessage() for record in caplog.records] == [
-        "The chat template refuses these messages (no system role): system messages are left out."
-    ]
+    turns = [{"role": "system", "content": text}, USER, PREFIX, USER]
+    assert render(turns, True) == f"<{opening}Hi><Oh><Hi>"
+
+
+def test_a_system_role_that_is_there_costs_nothing(tokenizer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    render = chat_renderer(tokenizer, True, {}, no_system_role="error")
+    assert render([SYSTEM, USER], True) == "<s>[system] Be brief.</s>\n[user] Hi</s>\n[assistant] "
+    assert caplog.records == []
+
+
+def test_the_system_role_is_tried_once(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    apply = tokenizer.apply_chat_template
+
+    def counted(turns: Any, **options: Any) -> Any:
+        seen.append(turns[0]["content"])
+        return apply(turns, **options)
+
+    monkeypatch.setattr(tokenizer, "apply_chat_template", counted)
+    render = chat_renderer(tokenizer, True, {})
+    for _ in range(3):
+        render([SYSTEM, USER], True)
+    assert seen[1:] == ["Be brief."] * 3 and seen[0] != "Be brief."
+
+
+@pytest.mark.parametrize("own", [None, "<{{ messages[0]['content'] }}>"], ids=["none", "own"])
+def test_auto_takes_the_template_that_is_there(
+    own: str | None, tokenizer: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = PromptConfig(chat_template="auto")
+    with caplog.at_level(logging.INFO):
+        style = style_of(config, with_templates(tokenizer, monkeypatch, own))
+    assert template_of(config, tokenizer) == own
+    assert (style.chat and style.speak([USER])) == (own and "<Hi>")
+    told = "has a chat template: it makes the prompts" if own else "has no chat template: plain text"
+    assert [record.getMessage() for record in caplog.records] == [f"prompt.chat_template=auto: the tokenizer {told}."]
+
+
+def test_a_runs_style(tokenizer: Any) -> None:
+    config = PromptConfig(system="SYS", multiturn=False, style="lighteval", choice_space="strip")
+    style = style_of(config, tokenizer)
+    assert (style.chat, style.system, style.multiturn) == (None, "SYS", False)
+    assert (style.join, style.choice_space) == ("lighteval", "strip")
+
+
+def test_template_that_hides_what_is_to_be_continued(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    hides = with_templates(tokenizer, monkeypatch, "{{ messages[0]['content'] }}")
+    with pytest.raises(UserError, match=r"last message 'Oh' so that it can be continued.* gen_prefix"):
+        chat_renderer(hides, True, {})([USER, PREFIX], False)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +182,18 @@ def test_argument_that_the_prompt_sets_itself(tokenizer: Any) -> None:
 
 
 @pytest.mark.parity
+@pytest.mark.parametrize("template", [None, NO_SYSTEM, DEAF], ids=["own", "refuses", "ignores"])
 @pytest.mark.parametrize("messages", [[USER], [SYSTEM, USER], [SYSTEM, USER, PREFIX]], ids=len)
-def test_text_is_that_of_lm_eval(messages: list[dict[str, str]], tokenizer: Any, oracles: dict[str, Any]) -> None:
+def test_text_is_that_of_lm_eval(
+    messages: list[dict[str, str]],
+    template: str | None,
+    tokenizer: Any,
+    oracles: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     opens = messages[-1] is not PREFIX
+    if template is not None:
+        with_templates(oracles["tinybos"].tokenizer, monkeypatch, template)
+        with_templates(tokenizer, monkeypatch, template)
     expected = oracles["tinybos"].apply_chat_template(messages, add_generation_prompt=opens)
-    assert chat_renderer(tokenizer, True, {})(messages, opens) == expected
+    assert chat_renderer(tokenizer, True, {}, no_system_role="drop")(messages, opens) == expected

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.config.schema import DataConfig, FewshotConfig, GenerationOverrides
+from hydra_eval.config.schema import DataConfig, FewshotConfig, GenerationOverrides, ModelConfig
 from hydra_eval.errors import UserError
+from hydra_eval.fitting import limits_of
+from hydra_eval.models import load_encoder, load_tokenizer
 from hydra_eval.pipeline import prepare, score
 from hydra_eval.records import Instance, RequestKind, Response, SampleRow
 from hydra_eval.style import Style
@@ -331,3 +333,18 @@ def test_rows_reach_another_process_as_plain_mappings(tmp_path: Path) -> None:
     row: Any = pickle.loads(pickle.dumps(table_task(write_table(tmp_path)).docs[0].row))
     assert type(row) is dict
     assert row == {"query": "Q: 103\nA:", "choices": [" no", " yes", " maybe"], "gold_index": 1}
+
+
+@pytest.mark.parametrize("spoken", [False, True], ids=["plain", "chat"])
+def test_an_entry_shows_as_many_of_its_examples_as_fit(spoken: bool, tmp_path: Path) -> None:
+    def chat(messages: list[dict[str, str]], add_generation_prompt: bool) -> str:
+        return " ".join(message["content"] for message in messages)
+
+    style = Style(chat=chat) if spoken else Style()
+    model = ModelConfig(kind="dummy", max_length=11)
+    limits = limits_of("drop_shots", load_encoder(model, load_tokenizer(model)))
+    path = write_table(tmp_path, entry(function="told"))
+    dropped = prepare([table_task(path, "pick|3")], style, batch_tokens=1000, limits=limits)
+    assert [len(one.shots) for one in dropped.asked.values()] == [1] * 6
+    assert {one.requests[0].context.count("INSTR") for one in dropped.asked.values()} == {1}
+    assert {len(one.requests[0].context.split()) for one in dropped.asked.values()} == {1 + 4 + 3}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hydra_eval.config.schema import FewshotConfig, GenerationOverrides
+from hydra_eval.config.schema import FewshotConfig, GenerationOverrides, PromptConfig
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot import pick_shots
 from hydra_eval.style import Style
@@ -144,9 +144,11 @@ def test_what_is_wrong_with_a_class_is_said_with_the_file(tmp_path: Path, conten
     ("changes", "message"),
     [
         ({"fewshot": FewshotConfig(n=1, strategy="random")}, "fewshot_strategy=random cannot be followed"),
+        ({"prompt": PromptConfig(style="lighteval")}, "prompt.style=lighteval cannot be followed"),
+        ({"prompt": PromptConfig(choice_space="add")}, "prompt.choice_space=add cannot be followed"),
         ({"metrics": {"acc": {}}}, "a Python class scores its documents itself"),
     ],
-    ids=["strategy", "metrics"],
+    ids=["strategy", "style", "choice space", "metrics"],
 )
 def test_what_cannot_be_chosen_for_a_class(folder: Path, changes: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message):

@@ -62,27 +62,6 @@ def test_the_runs_values_win_key_by_key(overrides: dict[str, Any], expected: dic
     assert merged(own, **overrides) == own | expected
 
 
-@pytest.mark.parametrize(
-    ("own", "overrides", "warned"),
-    [
-        (None, {"temperature": 0.7}, ["temperature"]),
-        (None, {"temperature": 0.7, "do_sample": True}, []),
-        (None, {"temperature": 0.0}, []),
-        ({}, {"temperature": 0.7}, []),
-        ({}, {"top_p": 0.9, "top_k": 3}, ["top_p", "top_k"]),
-        ({"do_sample": True}, {"top_p": 0.9}, []),
-        ({"do_sample": False, "top_p": 0.9}, {}, []),
-    ],
-)
-def test_an_option_without_effect_is_said(
-    caplog: pytest.LogCaptureFixture, own: dict[str, Any] | None, overrides: dict[str, Any], warned: list[str]
-) -> None:
-    merged(own, **overrides)
-    assert caplog.messages == [
-        f"t: generation.{name} has no effect on greedy decoding; add generation.do_sample=true." for name in warned
-    ]
-
-
 def test_overrides_leave_the_task_as_it_was() -> None:
     own: dict[str, Any] = {"until": ["x"]}
     merged(own, stop=["y"], top_k=3)

@@ -3,40 +3,66 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import jinja2
 
 from hydra_eval.config.prompting import PromptConfig
 from hydra_eval.errors import UserError, did_you_mean, known_names
-from hydra_eval.style import Style
+from hydra_eval.style import Style, Turns
 
 logger = logging.getLogger(__name__)
 
-Messages: TypeAlias = list[dict[str, str]]
+AUTO = "auto"
 RESERVED = ("add_generation_prompt", "chat_template", "continue_final_message", "conversation", "tokenize")
+PROBE = {"role": "system", "content": "probe-of-the-system-role"}
+ASKING = {"role": "user", "content": "question"}
+TAKEN, IGNORED, REFUSED = "taken", "ignored", "refused"
+"""What a template makes of a system message."""
+LOST = {"merge": "its text opens the first user turn", "drop": "its text is left out"}
 
 
 def style_of(prompt: PromptConfig, tokenizer: Any) -> Style:
     """How the run words its prompts. Raises UserError for a chat template that is not there."""
-    chat = chat_renderer(tokenizer, prompt.chat_template, prompt.template_args) if prompt.chat_template else None
-    return Style(chat=chat, multiturn=prompt.multiturn, system=prompt.system)
+    chosen = _chosen(prompt, tokenizer)
+    if prompt.chat_template == AUTO:
+        found = "has a chat template: it makes the prompts" if chosen else "has no chat template: plain text"
+        logger.info("prompt.chat_template=auto: the tokenizer %s.", found)
+    chat = None
+    if chosen:
+        chat = chat_renderer(tokenizer, chosen, prompt.template_args, no_system_role=prompt.no_system_role)
+    return Style(
+        chat=chat,
+        multiturn=prompt.multiturn,
+        system=prompt.system,
+        join=prompt.style,
+        choice_space=prompt.choice_space,
+    )
 
 
 def template_of(prompt: PromptConfig, tokenizer: Any) -> str | None:
     """The Jinja source that makes the run's prompts; None: plain text."""
-    return select_template(tokenizer, prompt.chat_template) if prompt.chat_template else None
+    chosen = _chosen(prompt, tokenizer)
+    return select_template(tokenizer, chosen) if chosen else None
+
+
+def _chosen(prompt: PromptConfig, tokenizer: Any) -> bool | str:
+    """`prompt.chat_template` with `auto` decided."""
+    if prompt.chat_template != AUTO:
+        return prompt.chat_template  # type: ignore[no-any-return]
+    return bool(getattr(tokenizer, "chat_template", None))
 
 
 def chat_renderer(
-    tokenizer: Any, template: bool | str, template_args: Mapping[str, Any]
-) -> Callable[[Messages, bool], str]:
+    tokenizer: Any, template: bool | str, template_args: Mapping[str, Any], *, no_system_role: str = "merge"
+) -> ChatTemplate:
     """`(messages, add_generation_prompt) -> text`; without a generation prompt the last message is continued."""
     if clash := [name for name in RESERVED if name in template_args]:
         raise UserError(f"prompt.template_args: {', '.join(clash)} is set by the prompt itself; leave it out.")
-    return ChatRenderer(tokenizer, select_template(tokenizer, template), template_args)
+    return ChatTemplate(tokenizer, select_template(tokenizer, template), template_args, no_system_role)
 
 
 def select_template(tokenizer: Any, template: bool | str) -> str:
@@ -60,29 +86,72 @@ def select_template(tokenizer: Any, template: bool | str) -> str:
     return str(own[name])
 
 
-class ChatRenderer:
-    """A template with its arguments. Templates that refuse a system message are called without it, with a warning."""
+class ChatTemplate:
+    """A template with its arguments, and what becomes of a system message that it has no place for."""
 
-    def __init__(self, tokenizer: Any, template: str, template_args: Mapping[str, Any]) -> None:
+    def __init__(self, tokenizer: Any, template: str, template_args: Mapping[str, Any], no_system_role: str) -> None:
         self.tokenizer = tokenizer
         self.template = template
         self.template_args = dict(template_args)
-        self._warned = False
+        self.no_system_role = no_system_role
 
-    def __call__(self, messages: Messages, add_generation_prompt: bool) -> str:
+    def __call__(self, messages: Turns, add_generation_prompt: bool) -> str:
+        if any(message["role"] == "system" for message in messages):
+            messages = self._without_system(messages)
         try:
             return self._apply(messages, add_generation_prompt)
         except jinja2.TemplateError as error:
-            rest = [message for message in messages if message["role"] != "system"]
-            if len(rest) == len(messages):
-                raise self._refusal(error) from error
-            self._warn(error)
-        try:
-            return self._apply(rest, add_generation_prompt)
-        except jinja2.TemplateError as error:
-            raise self._refusal(error) from error
+            raise UserError(
+                f"the chat template cannot render the prompt: {error}. Some templates want user and assistant in turn: "
+                "prompt.multiturn=false puts all into one user message."
+            ) from error
+        except ValueError as error:
+            if add_generation_prompt:
+                raise
+            raise UserError(
+                f"the chat template does not show the assistant's last message {messages[-1]['content']!r} so that it "
+                "can be continued. Use another template, or set the task's gen_prefix to null."
+            ) from error
 
-    def _apply(self, messages: Messages, add_generation_prompt: bool) -> str:
+    def _without_system(self, messages: Turns) -> Turns:
+        """The messages as they are, where the template takes a system message."""
+        if self._system_role == TAKEN:
+            return messages
+        rest = [message for message in messages if message["role"] != "system"]
+        if self.no_system_role == "merge":
+            return _merged([message["content"] for message in messages if message["role"] == "system"], rest)
+        # lm-eval hands them to a template that ignores them: it may say other things where there are none.
+        return rest if self._system_role == REFUSED else messages
+
+    @cached_property
+    def _system_role(self) -> str:
+        """Found out once, by trying it on the first prompt with a system message; one line tells what it means."""
+        found, reason = self._try_system_role()
+        if found != TAKEN:
+            told = f"the chat template has no place for a system message ({reason})"
+            if self.no_system_role == "error":
+                raise UserError(
+                    f"prompt.no_system_role=error: {told}. Give neither a system text nor a task's description, or "
+                    "take another template, or prompt.no_system_role=merge or drop."
+                )
+            logger.warning("prompt.no_system_role=%s: %s: %s.", self.no_system_role, told, LOST[self.no_system_role])
+        return found
+
+    def _try_system_role(self) -> tuple[str, str]:
+        try:
+            text = self._apply([PROBE, ASKING], True)
+        except jinja2.TemplateError as error:
+            return (REFUSED, str(error)) if self._renders(ASKING) else (TAKEN, "")
+        return (TAKEN, "") if PROBE["content"] in text else (IGNORED, "its text is not shown")
+
+    def _renders(self, message: dict[str, str]) -> bool:
+        try:
+            self._apply([message], True)
+        except jinja2.TemplateError:  # then it is not for the system message; the real prompt's error tells
+            return False
+        return True
+
+    def _apply(self, messages: Turns, add_generation_prompt: bool) -> str:
         return str(
             self.tokenizer.apply_chat_template(
                 messages,
@@ -94,17 +163,19 @@ class ChatRenderer:
             )
         )
 
-    def _warn(self, error: jinja2.TemplateError) -> None:
-        if not self._warned:
-            logger.warning("The chat template refuses these messages (%s): system messages are left out.", error)
-        self._warned = True
 
-    @staticmethod
-    def _refusal(error: jinja2.TemplateError) -> UserError:
-        return UserError(
-            f"the chat template cannot render the prompt: {error}. Some templates want user and assistant in turn: "
-            "prompt.multiturn=false puts all into one user message."
-        )
+def _merged(told: Sequence[str], turns: Turns) -> Turns:
+    """The system text opens the first user turn, a blank line after it."""
+    opening = "".join(_with_blank_line(text) for text in told)
+    for place, turn in enumerate(turns):
+        if turn["role"] == "user":
+            return [*turns[:place], {"role": "user", "content": opening + turn["content"]}, *turns[place + 1 :]]
+    return [{"role": "user", "content": opening}, *turns]
+
+
+def _with_blank_line(text: str) -> str:
+    ends = len(text) - len(text.rstrip("\n"))
+    return text + "\n" * max(0, 2 - ends)
 
 
 def _read_template(given: str, own: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hydra_eval.config.schema import RunConfig
@@ -31,6 +31,7 @@ from hydra_eval.tables.requests import Questions
 from hydra_eval.tables.scores import sample_scores
 from hydra_eval.tasks.cells import Cell
 from hydra_eval.tasks.generation import DEFAULT_LENGTH, LENGTH_KEYS, generation, is_sampled, merged_kwargs
+from hydra_eval.tasks.shot_plan import run_choices, run_samples, shot_seed
 from hydra_eval.tasks.task import ShotPlan, Task, Template
 from hydra_eval.tasks.yaml_task import shown_config
 
@@ -101,8 +102,9 @@ def build_table_task(cell: Cell, task: TaskConfig, config: RunConfig, loaded: Lo
         version=task.metadata.get("version", 0),
         config=shown_config(task, cell, questions.generation_kwargs),
         source=str(task.table),
-        specs=cell.specs,
+        asks=cell.asks,
         key=cell.key,
+        order=cell.order,
     )
 
 
@@ -183,21 +185,22 @@ def _compat(config: RunConfig) -> str:
 
 
 def _shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, reader: Reader) -> ShotPlan:
-    own = config.fewshot.split or task.fewshot_split
+    own, samples = config.fewshot.split or task.fewshot_split, run_samples(config)
     evaluated = _evaluated(task)
-    splits = [own] if own else pool_splits(reader.entry, evaluated) if cell.shots else []
+    splits = [] if samples else [own] if own else pool_splits(reader.entry, evaluated) if cell.shots else []
+    rows = replace(reader, splits={"samples": samples}) if samples else reader
+    pool = rows.docs(cell.name, ["samples"] if samples else splits, as_shots=True) if cell.shots else []
     as_lighteval = _compat(config) == LIGHTEVAL
-    seed = config.fewshot.seed if cell.seed is None else cell.seed
     return ShotPlan(
-        strategy=config.fewshot.strategy,
+        **run_choices(config),
         n=cell.shots,
-        seed=seed if seed is not None else 0 if as_lighteval else config.seed,
-        pool=tuple(reader.docs(cell.name, splits, as_shots=True)) if cell.shots else (),
+        seed=shot_seed(cell, config, compat=_compat(config)),
+        pool=tuple(pool),
         pool_split=", ".join(splits) or None,
         sampler=(reader.entry.few_shots_select or "balanced") if as_lighteval else "default",
         excludes_doc=splits == evaluated,
         compat=_compat(config),
-        on_leak=config.fewshot.on_leak,
+        from_eval=cell.shots > 0 and not set(splits).isdisjoint(evaluated),
         docs_are_shuffled=as_lighteval,
     )
 

@@ -1,49 +1,30 @@
-"""lighteval's prompts: instruction once, shots, query, joined by blank lines or as chat turns."""
+"""The prompts of an entry of a TASKS_TABLE: always joined as lighteval joins them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from hydra_eval.style import Style
-
-BETWEEN = "\n\n"
+from hydra_eval.joins import LightevalWording, bare_query
+from hydra_eval.style import Style, Turns
 
 
 def table_prompt(doc: Any, shots: Sequence[Any], style: Style) -> str:
-    """The text that is sent. Under a chat template each shot is a pair of turns, or all is one user turn."""
+    """The text that is sent. Under a chat template each example is a pair of turns, or all is one user turn."""
     if style.chat is None:
-        return plain_prompt(doc, shots, style.system)
-    messages = chat_messages(doc, shots, style.system)
-    if not style.multiturn:
-        system = [message for message in messages if message["role"] == "system"]
-        messages = [*system, {"role": "user", "content": plain_prompt(doc, shots, None)}]
-    return style.chat(messages, True)
+        return wording_of(doc, shots, style.system).text()
+    return style.speak(table_messages(doc, shots, style))
 
 
-def plain_prompt(doc: Any, shots: Sequence[Any], system: str | None) -> str:
-    head = [part for part in (system, doc.instruction) if part is not None]
-    shown = [f"{bare_query(shot)} {shot.get_golds()[0].strip()}" for shot in shots]
-    return BETWEEN.join([*head, *shown, bare_query(doc)])
+def table_messages(doc: Any, shots: Sequence[Any], style: Style) -> Turns:
+    """The same prompt as chat messages, for a model that takes those."""
+    return wording_of(doc, shots, style.system).turns(multiturn=style.multiturn)
 
 
-def chat_messages(doc: Any, shots: Sequence[Any], system: str | None) -> list[dict[str, str]]:
-    """The instruction opens the first user turn, without anything between."""
-    users = [bare_query(one) for one in (*shots, doc)]
-    users[0] = (doc.instruction or "") + users[0]
-    answers = [shot.get_golds()[0] for shot in shots]
-    turns = [
-        turn
-        for query, answer in zip(users, answers, strict=False)
-        for turn in ({"role": "user", "content": query}, {"role": "assistant", "content": answer})
-    ]
-    opening = [] if system is None else [{"role": "system", "content": system}]
-    return [*opening, *turns, {"role": "user", "content": users[-1]}]
-
-
-def bare_query(doc: Any) -> str:
-    """The query without the instruction it may begin with."""
-    query: str = doc.query
-    if doc.instruction is None or not query.startswith(doc.instruction):
-        return query
-    return query[len(doc.instruction) :].strip()
+def wording_of(doc: Any, shots: Sequence[Any], system: str | None) -> LightevalWording:
+    return LightevalWording(
+        system=system,
+        instruction=doc.instruction,
+        shots=[(bare_query(shot.query, shot.instruction), shot.get_golds()[0]) for shot in shots],
+        query=bare_query(doc.query, doc.instruction),
+    )

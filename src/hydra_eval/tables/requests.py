@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from hydra_eval.choice_space import choice_request
 from hydra_eval.errors import UserError
 from hydra_eval.records import Doc, Generation, Request, RequestKind
 from hydra_eval.style import Style
@@ -29,9 +30,12 @@ class Questions:
         """In this order: choices, choices unconditioned, replies, the query's own likelihood."""
         made = _made(doc)
         prompt = table_prompt(made, [_made(shot) for shot in shots], style)
-        asked = [_choice(prompt, choice) for choice in self._choices(made)]
+        spoken, space = style.chat is not None, style.choice_space
+        asked = [choice_request(prompt, choice, space=space, header=spoken) for choice in self._choices(made)]
         if self.unconditioned:
-            asked += [_choice(made.unconditioned_query or "", choice) for choice in self._choices(made)]
+            query = made.unconditioned_query or ""
+            asked += [choice_request(query, choice, space=space) for choice in self._choices(made)]
+        asked = [replace(request, repeats=1) for request in asked]
         if GENERATIVE in self.kinds:
             arguments = (prompt, dict(self.generation_kwargs or {}))
             asked.append(
@@ -69,10 +73,6 @@ class Questions:
         if not made.choices or not all(isinstance(choice, str) for choice in made.choices):
             raise UserError(f"the prompt function must give choices, a list of texts, but gave {made.choices!r}.")
         return list(made.choices)
-
-
-def _choice(context: str, choice: str) -> Request:
-    return Request(kind=RequestKind.LOGLIKELIHOOD, arguments=(context, choice), repeats=1)
 
 
 def _made(doc: Doc) -> Any:

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydra_eval.models.prefixes import packed, packed_prefix_tokens, unique_prefix_tokens
+
+ids = st.lists(st.integers(min_value=0, max_value=3) | st.integers(min_value=0, max_value=2**32 - 1), max_size=6)
+
+
+@pytest.mark.parametrize(
+    ("sequences", "expected"),
+    [
+        ([], 0),
+        ([[]], 0),
+        ([[5, 6, 7]], 3),
+        ([[5, 6, 7], [5, 6, 7]], 3),
+        ([[5, 6, 7], [5, 6], [5]], 3),
+        ([[5, 6, 7], [5, 6, 8], [5, 9]], 5),
+        ([[1, 2], [3, 2]], 4),
+        ([[256, 1], [256, 2], [1, 2]], 5),
+        ([[2**31, 2**32 - 1], [2**31]], 2),
+    ],
+    ids=["none", "an empty one", "one", "twice", "nested", "branches", "same ends", "bytes in common", "large ids"],
+)
+def test_common_beginnings_count_once(sequences: list[list[int]], expected: int) -> None:
+    assert unique_prefix_tokens(sequences) == expected
+
+
+@given(st.lists(ids, max_size=12))
+def test_it_is_the_number_of_distinct_beginnings(sequences: list[list[int]]) -> None:
+    beginnings = {tuple(ids[:end]) for ids in sequences for end in range(1, len(ids) + 1)}
+    assert unique_prefix_tokens(sequences) == len(beginnings)
+
+
+@given(st.lists(ids, max_size=8))
+def test_packed_sequences_count_alike_in_any_order_and_number(sequences: list[list[int]]) -> None:
+    together = [packed(ids) for ids in sequences]
+    assert packed_prefix_tokens([*reversed(together), *together]) == unique_prefix_tokens(sequences)
