@@ -11,7 +11,10 @@ import pytest
 
 from hydra_eval.aggregate import MetricResult, TaskResult
 from hydra_eval.errors import UserError
-from hydra_eval.groups import GroupMetric, GroupResult, Results, aggregate_groups, mean_stderr, plan_groups
+from hydra_eval.group_plans import plan_groups
+from hydra_eval.groups import GroupMetric, GroupResult, aggregate_groups, mean_stderr
+from hydra_eval.report import Results
+from hydra_eval.tasks.asks import Ask
 from hydra_eval.tasks.task import Task
 
 from .toys import docs_of, shot_plan, toy_task
@@ -19,12 +22,12 @@ from .toys import docs_of, shot_plan, toy_task
 SPEC = {"all": {"name": "all"}}
 
 
-def cell(name: str, *, specs: Sequence[str] = ("all",), shots: int = 0, documents: int = 4) -> Task:
+def cell(name: str, *, asks: Sequence[Ask] = (Ask("all"),), shots: int = 0, documents: int = 4) -> Task:
     docs = docs_of([{"number": number} for number in range(documents)], task=name)
     config = {"task": name.partition("|")[0]}
     plan = replace(shot_plan(), n=shots)
     return replace(
-        toy_task(), name=name, docs=docs, config=config, shots=plan, specs=tuple(specs), key=name.partition("|")[0]
+        toy_task(), name=name, docs=docs, config=config, shots=plan, asks=tuple(asks), key=name.partition("|")[0]
     )
 
 
@@ -166,12 +169,71 @@ def test_a_group_within_a_group_counts_its_tasks_not_its_mean() -> None:
 
 def test_a_group_asked_with_two_numbers_of_shots_has_two_rows() -> None:
     selection = {f"inner|{shots}": {"name": "inner"} for shots in (0, 5)}
-    tasks = [cell(f"{n}|{shots}", specs=[f"inner|{shots}"], shots=shots) for shots in (0, 5) for n in "ab"]
+    tasks = [cell(f"{n}|{shots}", asks=[Ask(f"inner|{shots}", shots)], shots=shots) for shots in (0, 5) for n in "ab"]
     plans = plan_groups({"inner": GROUPS["inner"]}, selection, tasks)
     assert [(plan.name, plan.tasks, plan.shots) for plan in plans] == [
         ("inner|0", ("a|0", "b|0"), 0),
         ("inner|5", ("a|5", "b|5"), 5),
     ]
+
+
+NINE = [Ask("g", shots, seed) for shots in (0, 1, 5) for seed in (1, 2, 3)]
+PAIR = group(["a", "whole"], ["a", "whole"], {"metric": "acc"})
+
+
+def of_lists() -> list[Task]:
+    """Nine cells of one task, and the only one of a task that takes no shots."""
+    cells = [cell(f"a|{ask.shots}|seed={ask.seed}", asks=[ask], shots=ask.shots or 0) for ask in NINE]
+    return [*cells, cell("whole", asks=NINE)]
+
+
+def test_a_group_has_one_row_per_count_and_seed_over_the_cells_of_just_that() -> None:
+    plans = plan_groups({"g": PAIR}, {"g": {"name": "g"}}, of_lists())
+    assert [plan.name for plan in plans] == [f"g|{ask.shots}|seed={ask.seed}" for ask in NINE]
+    assert [plan.tasks for plan in plans] == [(f"a|{ask.shots}|seed={ask.seed}", "whole") for ask in NINE]
+    assert [(plan.shots, plan.seed) for plan in plans] == [
+        (0, 1), (0, 2), (0, 3), (None, 1), (None, 2), (None, 3), (None, 1), (None, 2), (None, 3)
+    ]  # fmt: skip
+
+
+def test_a_cell_that_serves_several_rows_counts_in_each_and_is_shown_once() -> None:
+    tasks = of_lists()
+    results = [scored(task, 1.0 if task.name == "whole" else 0.5) for task in tasks]
+    groups = aggregate_groups(plan_groups({"g": PAIR}, {"g": {"name": "g"}}, tasks), results)
+    assert [row.metrics[0].value for row in groups] == [0.75] * 9
+    shown = [row.name for _, row in Results(tasks=tuple(results), groups=tuple(groups)).in_order()]
+    assert shown[:4] == ["g|0|seed=1", "a|0|seed=1", "whole", "g|0|seed=2"]
+    assert len(shown) == len(set(shown)) == 9 + 10
+
+
+def test_an_inner_group_without_variants_is_a_member_of_each_row_above() -> None:
+    groups = {"inner": group(["whole"], ["whole"]), "g": group(["a", "inner"], ["a", "whole"])}
+    inner, *outer = plan_groups(groups, {"g": {"name": "g"}}, of_lists())
+    assert (inner.name, len(outer)) == ("inner", 9)
+    assert {plan.members[1] for plan in outer} == {"inner"}
+
+
+@pytest.mark.parametrize(
+    ("asks", "shots", "names"),
+    [
+        ([Ask("g"), Ask("g|2", 2)], [(1, 3), (2, 2)], ["g (own shots)", "g|2"]),
+        ([Ask("g"), Ask("g|2", 2)], [(1, 1), (2, 2)], ["g|1", "g|2"]),
+        ([Ask("g", None, 7), Ask("g", None, 8)], [(1, 3), (1, 3)], ["g|seed=7", "g|seed=8"]),
+        ([Ask("g", 2, None, 0), Ask("g", 2, None, 1)], [(2, 2), (2, 2)], ["g|2|order=0", "g|2|order=1"]),
+        ([Ask("g@k=4", 2), Ask("g@k=8", 2)], [(2, 2), (2, 2)], ["g@k=4|2", "g@k=8|2"]),
+    ],
+    ids=["their own, mixed", "their own, shared", "seeds", "orders", "parameters"],
+)
+def test_a_groups_row_says_what_tells_it_apart(asks: Any, shots: Any, names: list[str]) -> None:
+    selection = {"g": {"name": "g"}, "g|2": {"name": "g"}}
+    selection |= {f"g@k={k}": {"name": "g", "parameters": {"k": k}} for k in (4, 8)}
+    tasks = [
+        replace(cell(f"{key}|row {row}", asks=[ask], shots=n), key=key)
+        for row, (ask, counts) in enumerate(zip(asks, shots, strict=True))
+        for key, n in zip("ab", counts, strict=True)
+    ]
+    plans = plan_groups({"g": group(["a", "b"], ["a", "b"])}, selection, tasks)
+    assert [plan.name for plan in plans] == names
 
 
 def test_two_settings_of_one_task_keep_to_their_groups() -> None:

@@ -23,7 +23,7 @@ from hydra_eval.tasks.task import Task
 from .test_aggregate import row
 from .toys import CHOICE, built, data_sets_prepared_in, oracle_task, write_task
 
-OURS = ["shots", "input_tokens", "output_tokens", "cut_tokens", "finish_reasons"]
+OURS = ["shots", "shots_requested", "shots_used", "input_tokens", "output_tokens", "cut_tokens", "finish_reasons"]
 """Fields that lm-eval has not."""
 
 
@@ -50,6 +50,11 @@ def test_lm_evals_fields_come_first_then_the_metrics_then_ours() -> None:
         "f1",
         *OURS,
     ]
+
+
+def test_ids_come_last_where_they_are_logged() -> None:
+    record = sample_record(replace(row(0), input_ids=((5, 6), ())))
+    assert list(record)[-1] == "input_ids" and record["input_ids"] == [[5, 6], []]
 
 
 def test_replies_are_text_arguments_keep_their_types() -> None:

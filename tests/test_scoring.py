@@ -51,11 +51,17 @@ def test_a_choice_row_holds_everything_that_was_asked_and_said() -> None:
         filtered_resps=((-2.0, False), (-1.0, True)),
         scores={"acc": 1.0, "acc_norm": 1.0},
         shots=(2, 3),
+        shots_used=2,
         input_tokens=(5, 6),
         output_tokens=(0, 0),
         cut_tokens=(1, 0),
         finish_reasons=(None, None),
     )
+
+
+def test_a_row_holds_the_ids_of_each_request_where_they_were_kept() -> None:
+    (row,) = scored(toy_task(), {**RED, "input_ids": (5, 6)}, {**BLUE, "input_ids": (5, 7)})
+    assert row.input_ids == ((5, 6), (5, 7))
 
 
 @pytest.mark.parametrize(

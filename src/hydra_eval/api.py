@@ -11,7 +11,7 @@ from typing import Any
 from hydra_eval.app import OUTPUTS, quiet_libraries
 from hydra_eval.commands.composed import composed
 from hydra_eval.config.command_line import quoted
-from hydra_eval.config.folder import RESULTS, RunFolder, named_folder, new_folder
+from hydra_eval.config.folder import DRY_RUN, RESULTS, RunFolder, named_folder, new_folder
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_config import fill_defaults, task_key
 from hydra_eval.errors import UserError
@@ -31,7 +31,8 @@ def evaluate(
     A task is what `task=` takes (`gsm8k`, `gsm8k|5`, `mmlu_*`), or a mapping with the keys of a task file, in which a
     function stands where the file would have `!function`; its data files count from the working folder. `overrides` are
     those of the command line (`model=llama3`, `limit=10`). The run goes into `folder`, by default a new one below
-    `outputs/`. Under `accelerate launch` every process calls this with the same arguments.
+    `outputs/`. Under `accelerate launch` every process calls this with the same arguments. With `dry_run=true` among
+    the overrides nothing is run, and what comes back is the content of its dry_run.json.
 
     Raises UserError for what the caller can mend, else JobFailed with the trace of the process that failed.
     """
@@ -54,8 +55,9 @@ def _evaluate(tasks: Sequence[Task], overrides: Sequence[str], folder: str | Pat
         held = _folder(folder) if fleet.is_main else None
     path: Path = fleet.exchange("folder", held.path if held else None, to_all=True)[0]
     launch = Launch(fleet=fleet, models=ModelShelf(), screen=Screen(shown=fleet.is_main))
-    launch.evaluate(config, path)
-    found = json.loads((path / RESULTS).read_text(encoding="utf-8")) if fleet.is_main else None
+    launch.evaluate(config, path, overrides=overrides)
+    written = path / (DRY_RUN if config.dry_run else RESULTS)
+    found = json.loads(written.read_text(encoding="utf-8")) if fleet.is_main else None
     results: dict[str, Any] = fleet.exchange("results", found, to_all=True)[0]
     return results
 

@@ -29,8 +29,8 @@ from hydra_eval.config.notices import notices
 from hydra_eval.config.tasks_file import expanded
 from hydra_eval.errors import UserError
 from hydra_eval.fleet import Failure, Fleet, JobFailed, start_fleet
-from hydra_eval.groups import Results
 from hydra_eval.launch import Launch
+from hydra_eval.report import Results
 from hydra_eval.resources import conf_folder
 from hydra_eval.runner import ModelShelf
 from hydra_eval.screen import Screen
@@ -187,7 +187,8 @@ class Session:
             if self.fleet.is_main:
                 self._tell(error, overrides)
         else:
-            self.index.add(folder, overrides, status="complete", results=results)
+            status = "dry run" if OmegaConf.select(cfg, "dry_run", default=False) else "complete"
+            self.index.add(folder, overrides, status=status, results=results)
 
     def _evaluate(self, cfg: DictConfig, folder: Path, overrides: list[str]) -> Results:
         fleet = self.fleet
@@ -199,7 +200,8 @@ class Session:
             for spec in self.command.repeated_specs():
                 log.info("task=: '%s' is asked for more than once and runs once.", spec)
         launch = Launch(fleet=fleet, models=self.models, screen=self.screen)
-        return launch.evaluate(config, folder, sweep=self.folder.name if self.command.multirun else None)
+        sweep = self.folder.name if self.command.multirun else None
+        return launch.evaluate(config, folder, overrides=overrides, sweep=sweep)
 
     def _tell(self, error: JobFailed, overrides: list[str]) -> None:
         """The message, after the trace where the fault is not the user's to mend; on screen and in the log."""

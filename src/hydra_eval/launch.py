@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.fleet import Fleet, JobFailed, default_device
-from hydra_eval.groups import Results
+from hydra_eval.report import Results
 from hydra_eval.results import plain
 from hydra_eval.runner import Job, ModelShelf, run_job
 from hydra_eval.screen import Screen
@@ -23,15 +24,19 @@ class Launch:
     models: ModelShelf
     screen: Screen
 
-    def evaluate(self, config: RunConfig, folder: Path, *, sweep: str | None = None) -> Results:
+    def evaluate(
+        self, config: RunConfig, folder: Path, *, overrides: Sequence[str] = (), sweep: str | None = None
+    ) -> Results:
         """Run `config` into `folder`; `sweep` names what it is a job of. Results are on the main process only.
+
+        `overrides` are those that were typed; those of them that change nothing are told.
 
         Raises JobFailed on every rank where any rank fails.
         """
         fleet = self.fleet
         with fleet.stage("tracker settings"):
             tracker = build_tracker(config.tracker)
-            if not fleet.device:
+            if not (fleet.device or config.dry_run):
                 fleet.device = config.model.device or default_device()
             facts = run_facts(config, folder, sweep=sweep)
         fleet.set_timeout(config.runner.timeout_hours)
@@ -43,11 +48,12 @@ class Launch:
             facts=facts,
             models=self.models,
             screen=self.screen,
+            overrides=overrides,
         )
         try:
             results = run_job(job)
             with fleet.stage("shown"):
-                if fleet.is_main:
+                if fleet.is_main and not config.dry_run:
                     self.screen.show_results(results, folder, tracker.link)
         except JobFailed:
             self._close(tracker, exit_code=1)

@@ -131,7 +131,7 @@ class Response:
     input_tokens: int = 0
     output_tokens: int = 0
     cut_tokens: int = 0
-    """Prompt tokens dropped on the left because the model's window is too short."""
+    """Prompt tokens left out because the model's window is too short."""
     input_ids: tuple[int, ...] = ()
     """What was sent, after truncation: the context's ids, and for a log-likelihood the continuation's after them."""
     finish_reason: str | None = None
@@ -161,6 +161,8 @@ class SampleRow:
     """Index of each few-shot example in its pool, in prompt order."""
     shots_requested: int = 0
     """Examples asked for; more than are in `shots` where the pool was too small, or the window."""
+    shots_used: int = 0
+    """Examples in the prompt, also those that a task draws by itself and `shots` does not know."""
     input_ids: tuple[tuple[int, ...], ...] = ()
     """Ids of each response's request, where the run logs them."""
     input_tokens: tuple[int, ...] = ()

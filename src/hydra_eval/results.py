@@ -7,7 +7,7 @@ import json
 import platform
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,9 +16,11 @@ from typing import Any
 from hydra_eval import __version__
 from hydra_eval.aggregate import MetricResult, TaskResult
 from hydra_eval.config.schema import RunConfig
+from hydra_eval.families import OrderFamily, OrderMetric, Row, SeedFamily, SeedMetric, order_of, seed_of, shots_of
 from hydra_eval.filters.invalid import invalid_rates
-from hydra_eval.groups import GroupResult, Results, agreed
+from hydra_eval.groups import GroupResult, agreed
 from hydra_eval.models.base import Efficiency, ModelFacts
+from hydra_eval.report import Results
 from hydra_eval.sample_file import as_plain, digest, task_hash
 from hydra_eval.tasks.task import Task
 
@@ -40,6 +42,8 @@ class RunRecord:
     """Request kind → counters summed over all processes."""
     shots: Mapping[str, Mapping[str, Any]]
     """Task → where its examples came from."""
+    overflow: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Task → how many of its prompts were too long, and what became of them."""
     chat_template: str | None = None
     """The Jinja text that made the prompts; None: plain text."""
 
@@ -68,7 +72,7 @@ def results_dict(record: RunRecord, results: Results) -> dict[str, Any]:
         "chat_template": record.chat_template,
         "chat_template_sha": digest(record.chat_template) if record.chat_template else None,
         "total_evaluation_time_seconds": str(sum(record.seconds.values())),
-        "hydra_eval": _own(record, results.tasks),
+        "hydra_eval": _own(record, results.tasks) | _families(results),
     }
 
 
@@ -173,7 +177,7 @@ def _run_config(record: RunRecord) -> dict[str, Any]:
         "random_seed": config.seed,
         "numpy_seed": config.seed,
         "torch_seed": config.seed,
-        "fewshot_seed": config.seed if config.fewshot.seed is None else config.fewshot.seed,
+        "fewshot_seed": _fewshot_seed(config),
     }
 
 
@@ -187,10 +191,11 @@ def _own(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
         "world_size": record.world,
         "seeds": {
             "seed": config.seed,
-            "fewshot": config.seed if config.fewshot.seed is None else config.fewshot.seed,
+            "fewshot": _fewshot_seed(config),
             "generation": config.seed if config.generation.seed is None else config.generation.seed,
         },
         "fewshot": {name: dict(facts) for name, facts in record.shots.items()},
+        "overflow": {name: dict(facts) for name, facts in record.overflow.items()},
         "seconds": {phase: round(spent, 3) for phase, spent in record.seconds.items()},
         "efficiency": {kind: asdict(counters) for kind, counters in record.efficiency.items()},
         "partial": {result.name: is_partial(result.task) for result in results},
@@ -199,6 +204,45 @@ def _own(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
         "stderr_by": {result.name: _error_rules(result) for result in results},
         "invalid": invalid_rates(row for result in results for row in result.rows),
     }
+
+
+def _fewshot_seed(config: RunConfig) -> int | list[int]:
+    """A list where the run has several."""
+    fewshot = config.fewshot
+    if fewshot.seeds is not None:
+        return list(fewshot.seeds) if len(fewshot.seeds) > 1 else int(fewshot.seeds[0])
+    return config.seed if fewshot.seed is None else fewshot.seed
+
+
+def _families(results: Results) -> dict[str, Any]:
+    """What tells the rows apart, and what is known over those that differ in one thing alone."""
+    return {
+        "cells": {row.name: _place(row) for _, row in results.in_order()},
+        "over_seeds": {family.name: _over_seeds(family) for family in results.over_seeds},
+        "over_orders": {family.name: _over_orders(family) for family in results.over_orders},
+    }
+
+
+def _place(row: Row) -> dict[str, Any]:
+    base = row.plan.group if isinstance(row, GroupResult) else row.task.base_name
+    return {"task": base, "shots": shots_of(row), "seed": seed_of(row), "order": order_of(row)}
+
+
+def _over_seeds(family: SeedFamily) -> dict[str, Any]:
+    metrics = {f"{metric.metric},{metric.filter}": _figures(metric) for metric in family.metrics}
+    rows = [row.name for row in family.rows]
+    return {"shots": family.shots, "seeds": list(family.seeds), "rows": rows, "metrics": metrics}
+
+
+def _over_orders(family: OrderFamily) -> dict[str, Any]:
+    metrics = {f"{metric.metric},{metric.filter}": _figures(metric) for metric in family.metrics}
+    places = {name: asdict(found) | {"flip_rate": found.flip_rate} for name, found in family.positions.items()}
+    rows = [row.name for row in family.rows]
+    return {"shots": family.shots, "orders": family.orders, "rows": rows, "metrics": metrics, "positions": places}
+
+
+def _figures(metric: SeedMetric | OrderMetric) -> dict[str, Any]:
+    return {name: value for name, value in asdict(metric).items() if name not in ("metric", "filter")}
 
 
 def config_hash(config: Mapping[str, Any]) -> str:

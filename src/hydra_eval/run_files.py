@@ -24,6 +24,11 @@ def write_results(folder: Path, results: Mapping[str, Any]) -> Path:
     return write_lines(folder / "results.json", [json.dumps(results, indent=2, ensure_ascii=False, default=as_plain)])
 
 
+def write_dry_run(folder: Path, content: Mapping[str, Any]) -> Path:
+    """`dry_run.json`."""
+    return write_lines(folder / "dry_run.json", [json.dumps(content, indent=2, ensure_ascii=False, default=as_plain)])
+
+
 def write_ids(folder: Path, ids: Mapping[str, Sequence[int]]) -> Path:
     """`sample_ids.json`, task → document numbers: what lm-eval's `--samples` and our `sample_ids=` take."""
     return write_lines(folder / "sample_ids.json", [json.dumps(ids, ensure_ascii=False)])

@@ -8,25 +8,31 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from hydra_eval.aggregate import aggregate, merge_rows
+from hydra_eval.config.no_effect import Situation, without_effect
 from hydra_eval.config.schema import ModelConfig, RunConfig
 from hydra_eval.data.shelf import Shelf
+from hydra_eval.dry_run.report import content_of, dry_run
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot.facts import shot_facts
+from hydra_eval.fitting import limits_of
 from hydra_eval.fleet import Fleet
-from hydra_eval.groups import GroupPlan, Results, aggregate_groups, plan_groups
-from hydra_eval.models import check_generations, load_model, load_tokenizer
+from hydra_eval.group_plans import GroupPlan, plan_groups
+from hydra_eval.groups import aggregate_groups
+from hydra_eval.models import check_generations, load_encoder, load_model, load_tokenizer
 from hydra_eval.models.base import Efficiency, Model
 from hydra_eval.models.chat import style_of, template_of
+from hydra_eval.overflow import overflow_facts
 from hydra_eval.pipeline import Scored, Work, prepare, score
 from hydra_eval.plan import share_out
 from hydra_eval.records import Packet, RequestKind, Response, SampleRow
+from hydra_eval.report import Results, report
 from hydra_eval.results import RunRecord, results_dict
-from hydra_eval.run_files import write_ids, write_results, write_samples
+from hydra_eval.run_files import write_dry_run, write_ids, write_results, write_samples
 from hydra_eval.screen import Screen
 from hydra_eval.tasks.build import build_ordered, load_data, order_tasks
 from hydra_eval.tasks.task import Task, chosen_ids, rows_digest
@@ -69,6 +75,8 @@ class Job:
     facts: RunFacts
     models: ModelShelf
     screen: Screen
+    overrides: Sequence[str] = ()
+    """As typed."""
     started: float = field(default_factory=time.time)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -83,7 +91,7 @@ class Job:
 
 
 def run_job(job: Job) -> Results:
-    """Evaluate, on this rank's share. Returns the results on the main process, empty ones elsewhere.
+    """Evaluate, on this rank's share. Returns the results on the main process, empty ones elsewhere and of a dry run.
 
     Raises JobFailed on every rank where any rank fails.
     """
@@ -91,11 +99,10 @@ def run_job(job: Job) -> Results:
     tasks = read_tasks(job)
     with job.phase("data"):
         groups = plan_groups(config.groups, config.selection, tasks)
-    with job.phase("prompts"):
-        tokenizer = job.models.tokenizer(config.model)
-        check_generations(config.model, tokenizer, {task.name: task.generation for task in tasks if task.generation})
-        work = prepare(tasks, style_of(config.prompt, tokenizer), batch_tokens=config.model.batch_tokens)
-        job.screen.say_plan(work, fleet.world)
+    work = write_prompts(job, tasks)
+    if config.dry_run:
+        tell_only(job, work)
+        return Results()
     with job.phase("tracker"):
         if fleet.is_main:
             job.tracker.start(job.facts)
@@ -104,7 +111,7 @@ def run_job(job: Job) -> Results:
         before = snapshot(model.efficiency)
     mine = share_out(work.packets, fleet.world)[fleet.rank]
     with job.phase("requests"), job.screen.progress(mine) as advance:
-        responses = ask(model, mine, advance)
+        responses = ask(model, mine, advance, keeps_ids=config.log_token_ids)
     with job.phase("scores"):
         scored = score(work, responses)
     per_rank: list[tuple[Scored, dict[str, Efficiency]]] = fleet.exchange(
@@ -139,6 +146,42 @@ def read_tasks(job: Job) -> list[Task]:
     return tasks
 
 
+def write_prompts(job: Job, tasks: Sequence[Task]) -> Work:
+    """All that the model will be asked, and what a person is told of it."""
+    config = job.config
+    with job.phase("prompts"):
+        tokenizer = job.models.tokenizer(config.model)
+        check_generations(config.model, tokenizer, {task.name: task.generation for task in tasks if task.generation})
+        work = prepare(
+            tasks,
+            style_of(config.prompt, tokenizer),
+            batch_tokens=config.model.batch_tokens,
+            limits=limits_of(config.prompt.overflow, load_encoder(config.model, tokenizer)),
+        )
+        job.screen.say_plan(work, job.fleet.world)
+        for line in () if config.dry_run else unused_options(job, work):
+            job.screen.say(f"No effect: {line}")
+    return work
+
+
+def unused_options(job: Job, work: Work) -> list[str]:
+    """One line for each that was typed and changes nothing."""
+    chat = template_of(job.config.prompt, job.models.tokenizer(job.config.model)) is not None
+    run = Situation(config=job.config, tasks=work.tasks, chat=chat, sampled=work.sampled)
+    return without_effect(run, job.overrides)
+
+
+def tell_only(job: Job, work: Work) -> None:
+    """A dry run's end: the main process counts, shows and writes; nothing is loaded or started."""
+    with job.phase("dry run"):
+        if job.fleet.is_main:
+            model = job.config.model
+            encoder = load_encoder(model, job.models.tokenizer(model))
+            found = dry_run(work, encoder, model, unused_options(job, work))
+            write_dry_run(job.folder, content_of(found))
+            job.screen.show_dry_run(found, job.folder)
+
+
 def check_agreement(tasks: Sequence[Task], digests: Sequence[Mapping[str, str]]) -> None:
     """Raises UserError for a task whose rows are not the same in every process."""
     for task in tasks:
@@ -149,12 +192,14 @@ def check_agreement(tasks: Sequence[Task], digests: Sequence[Mapping[str, str]])
             )
 
 
-def ask(model: Model, packets: Sequence[Packet], advance: Callable[[Packet], None]) -> list[Response]:
-    """The responses to every request of `packets`."""
+def ask(
+    model: Model, packets: Sequence[Packet], advance: Callable[[Packet], None], *, keeps_ids: bool = False
+) -> list[Response]:
+    """The responses to every request of `packets`. Token ids take more memory than all the rest: kept on request."""
     responses: list[Response] = []
     for packet in packets:
-        generates = packet.kind is RequestKind.GENERATE
-        responses += model.generate(packet) if generates else model.loglikelihood(packet)
+        found = model.generate(packet) if packet.kind is RequestKind.GENERATE else model.loglikelihood(packet)
+        responses += found if keeps_ids else [replace(response, input_ids=()) for response in found]
         advance(packet)
     return responses
 
@@ -168,15 +213,16 @@ def _finish(
 ) -> Results:
     """On the main process: merge, aggregate, write, and only then tell the tracker."""
     rest = score(work, [response for scored, _ in per_rank for response in scored.loose])
-    rows = merge_rows([*(scored.rows for scored, _ in per_rank), rest.rows], work.tasks)
+    tasks = work.scored_tasks
+    rows = merge_rows([*(scored.rows for scored, _ in per_rank), rest.rows], tasks)
     by_task: dict[str, list[SampleRow]] = defaultdict(list)
     for row in rows:
         by_task[row.task].append(row)
     paths = [write_samples(job.folder, name, of_task) for name, of_task in by_task.items()]
     if job.config.subset.n is not None:
         paths.append(write_ids(job.folder, chosen_ids(work.tasks)))
-    scores = [aggregate(task, by_task[task.name], bootstrap=job.config.stats.bootstrap) for task in work.tasks]
-    results = Results(tasks=tuple(scores), groups=tuple(aggregate_groups(groups, scores)))
+    scores = [aggregate(task, by_task[task.name], bootstrap=job.config.stats.bootstrap) for task in tasks]
+    results = report(scores, aggregate_groups(groups, scores), seed=job.config.seed)
     record = RunRecord(
         config=job.config,
         facts=model.facts,
@@ -184,9 +230,11 @@ def _finish(
         started=job.started,
         seconds=job.seconds,
         efficiency=added_up([spent for _, spent in per_rank]),
-        shots={task.name: shot_facts(task, work.picks[task.name]) for task in work.tasks},
+        shots={task.name: shot_facts(task, work.picks[task.name]) for task in tasks},
+        overflow={name: overflow_facts(work.overflow[name], of_task) for name, of_task in by_task.items()},
         chat_template=template_of(job.config.prompt, job.models.tokenizer(job.config.model)),
     )
+    job.screen.say_cuts(record.overflow, by_task)
     content = results_dict(record, results)
     paths.append(write_results(job.folder, content))
     for name, of_task in by_task.items():

@@ -16,7 +16,7 @@ def sample_line(row: SampleRow) -> str:
 
 
 def sample_record(row: SampleRow) -> dict[str, Any]:
-    """lm-eval's fields `doc_id` … `target_hash` and one per metric; then shots and token counts."""
+    """lm-eval's fields `doc_id` … `target_hash` and one per metric; then shots, token counts and, where logged, ids."""
     target = str(row.target)
     return {
         "doc_id": row.doc_id,
@@ -35,10 +35,13 @@ def sample_record(row: SampleRow) -> dict[str, Any]:
         "target_hash": digest(target),
         **row.scores,
         "shots": list(row.shots),
+        "shots_requested": row.shots_requested,
+        "shots_used": row.shots_used,
         "input_tokens": list(row.input_tokens),
         "output_tokens": list(row.output_tokens),
         "cut_tokens": list(row.cut_tokens),
         "finish_reasons": list(row.finish_reasons),
+        **({"input_ids": [list(ids) for ids in row.input_ids]} if row.input_ids else {}),
     }
 
 

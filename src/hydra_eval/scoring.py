@@ -179,6 +179,7 @@ def _by_document(outputs: Iterable[Any], resps: Sequence[Sequence[Any]]) -> list
 def _row(task: Task, pipeline: str, answered: Answered, kept: list[Any], outputs: list[Any]) -> SampleRow:
     doc = answered.doc
     responses = [response for _, response in answered.pairs]
+    ids = tuple(response.input_ids for response in responses)
     with at_document(task.name, doc.index):
         scores, metric_of = scores_of(task, doc, outputs, kept)
         target = task.template.target(doc.row)
@@ -194,6 +195,9 @@ def _row(task: Task, pipeline: str, answered: Answered, kept: list[Any], outputs
         scores=scores,
         metric_of=metric_of,
         shots=tuple(shot.index for shot in answered.shots),
+        shots_requested=task.shots.n,
+        shots_used=task.shots.n if task.shots.drawn_by_task else len(answered.shots),
+        input_ids=ids if any(ids) else (),
         input_tokens=tuple(response.input_tokens for response in responses),
         output_tokens=tuple(response.output_tokens for response in responses),
         cut_tokens=tuple(response.cut_tokens for response in responses),

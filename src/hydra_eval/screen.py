@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from hydra_eval.aggregate import MetricResult, TaskResult
 from hydra_eval.console import notice_console, plain_console
-from hydra_eval.groups import GroupResult, Results
+from hydra_eval.dry_run.report import DryRun
+from hydra_eval.dry_run.show import counts_table, first_prompts, forecast
+from hydra_eval.overflow import cut_line, is_default
 from hydra_eval.pipeline import Work
-from hydra_eval.records import Packet
+from hydra_eval.records import Packet, SampleRow
+from hydra_eval.report import Results
 from hydra_eval.resources import from_here
+from hydra_eval.result_tables import family_lines, metric_cells, result_tables
 from hydra_eval.tasks.task import Task
 
 log = logging.getLogger(__name__)
 
 Advance: TypeAlias = Callable[[Packet], None]
 A_FEW = 4
-ARROWS = {True: "↑", False: "↓", None: ""}
 
 
 class Screen:
@@ -47,8 +48,17 @@ class Screen:
             replaced = work.picks[task.name].replaced
             if replaced:
                 self.say(f"{task.name}: {replaced} examples were the document itself; others stand in their place.")
+            for line in work.overflow[task.name].lines():
+                self.say(f"{task.name}: {line}")
         processes = "1 process" if world == 1 else f"{world} processes"
         self.say(f"{work.requests} requests in {len(work.packets)} packets on {processes}.")
+
+    def say_cuts(self, overflow: Mapping[str, Mapping[str, Any]], rows: Mapping[str, Sequence[SampleRow]]) -> None:
+        """Whose prompts lost tokens: a warning where nobody asked for that."""
+        for task, facts in overflow.items():
+            line = cut_line(facts, documents=len({row.doc_id for row in rows[task]}))
+            if line and self._shown:
+                log.log(logging.WARNING if is_default(facts) else logging.INFO, "%s: %s", task, line)
 
     @contextmanager
     def counting(self, what: str, total: int) -> Iterator[Callable[[], None]]:
@@ -74,15 +84,29 @@ class Screen:
             yield lambda packet: bar.advance(bar_id, len(packet.instances))
 
     def show_results(self, results: Results, folder: Path, link: str | None) -> None:
-        """The table of all metrics, where the files are, and where the tracker shows them."""
+        """The tables of all metrics, where the files are, and where the tracker shows them."""
         for _, row in results.in_order():
             for metric in row.metrics:
-                log.debug("%s: %s", row.name, " ".join(_metric_cells(metric)))
-        self.show_table(results_table(results))
+                log.debug("%s: %s", row.name, " ".join(metric_cells(metric)))
+        for line in family_lines(results):
+            log.debug("%s", line)
+        for table in result_tables(results):
+            self.show_table(table)
         with _lossy():
             self._tables.print(f"Files: {from_here(folder)}")
             if link:
                 self._tables.print(f"W&B:   {link}")
+
+    def show_dry_run(self, found: DryRun, folder: Path) -> None:
+        """The table of all counts, what they come to, and the first prompts."""
+        self.show_table(counts_table(found))
+        with _lossy():
+            for line in forecast(found):
+                self._tables.print(line)
+            for title, text in first_prompts(found):
+                self._tables.print(f"\n{title}", style="bold")
+                self._tables.print(text)
+            self._tables.print(f"\nFiles: {from_here(folder)}")
 
     def show_table(self, table: Table) -> None:
         with _lossy():
@@ -105,37 +129,3 @@ def describe_task(task: Task) -> str:
     if task.shots.n == 0:
         return f"{documents}, 0 shots"
     return f"{documents}, {task.shots.n} shots from {task.shots.pool_split or 'its samples'} ({task.shots.strategy})"
-
-
-def results_table(results: Results) -> Table:
-    """One line per task or group, filter and metric, with its standard error; members stand below their group."""
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold")
-    for name in ("task", "version", "shots", "filter", "n", "metric", "value", "stderr"):
-        table.add_column(name, justify="right" if name in ("shots", "n", "value", "stderr") else "left")
-    ordered = results.in_order()
-    for place, (depth, row) in enumerate(ordered):
-        head = ("  " * depth + results.alias(row), *_version_and_shots(row))
-        for metric in row.metrics:
-            table.add_row(*head, *_metric_cells(metric))
-            head = ("", "", "")
-        if not row.metrics:
-            table.add_row(*head)
-        if ordered[place + 1 : place + 2] == [] or ordered[place + 1][0] == 0:
-            table.add_section()
-    return table
-
-
-def _version_and_shots(row: TaskResult | GroupResult) -> tuple[str, str]:
-    if isinstance(row, GroupResult):
-        return row.plan.version, "" if row.plan.shots is None else str(row.plan.shots)
-    return str(row.task.version), str(row.task.shots.n)
-
-
-def _metric_cells(metric: MetricResult) -> tuple[str, ...]:
-    name = f"{metric.metric} {ARROWS[metric.higher_is_better]}".rstrip()
-    error = "" if metric.stderr is None else f"± {metric.stderr:.4f}"
-    return (metric.filter, str(metric.n), name, number(metric.value), error)
-
-
-def number(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float | int) else str(value)

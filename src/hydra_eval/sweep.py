@@ -10,9 +10,10 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from hydra_eval.groups import Results
+from hydra_eval.report import Results
+from hydra_eval.result_tables import number
 from hydra_eval.sample_file import as_plain
-from hydra_eval.screen import Screen, number
+from hydra_eval.screen import Screen
 
 INDEX = "sweep.jsonl"
 

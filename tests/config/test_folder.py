@@ -10,6 +10,7 @@ import yaml
 
 from hydra_eval.config import folder as folder_module
 from hydra_eval.config.folder import (
+    DRY_RUN,
     RESULTS,
     RunFolder,
     compared,
@@ -220,3 +221,10 @@ def test_jobs_with_long_overrides_keep_apart_by_their_hash(long_names: list[str]
 def test_a_jobs_name_depends_on_number_and_overrides_alone() -> None:
     assert job_folder_name(3, "fewshot.n=5,seed=1") == job_folder_name(3, "fewshot.n=5,seed=1")
     assert job_folder_name(3, "fewshot.n=5,seed=1").startswith("03-fewshot.n=5_seed=1-")
+
+
+def test_a_dry_run_is_never_gone_on_with(tmp_path: Path) -> None:
+    path = started(tmp_path, [*COMMAND, "dry_run=true"])
+    assert pick(tmp_path, COMMAND, later=1).path != path
+    (path / DRY_RUN).write_text("{}", encoding="utf-8")
+    assert pick(tmp_path, [*COMMAND, "dry_run=true"], later=2).path != path

@@ -1,4 +1,4 @@
-"""lm-eval's own task files, and those whose data set lies in a folder of the hub's layout."""
+"""Task files as lm-eval reads them, its own or the bundled ones, and those whose data is at hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPLIT_KEYS = ("training_split", "validation_split", "test_split", "fewshot_split
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFile:
-    """One task of lm-eval's tree."""
+    """One task of lm-eval's tree, or of another folder of task files."""
 
     name: str
     path: Path
@@ -37,9 +37,18 @@ class TaskFile:
         return path, str(self.config.get("dataset_name") or "default")
 
     @property
+    def own_files(self) -> dict[str, Path]:
+        """Split → file, where its data lies beside it."""
+        named = (self.config.get("dataset_kwargs") or {}).get("data_files")
+        if not isinstance(named, Mapping):
+            return {}
+        files = {split: self.path.parent / str(file) for split, file in named.items()}
+        return files if all(file.is_file() for file in files.values()) else {}
+
+    @property
     def is_redirected(self) -> bool:
-        """It names files rather than a data set, so that the data set of the same name is not what it reads."""
-        return "data_files" in (self.config.get("dataset_kwargs") or {})
+        """It names files that are not here, so that the data set of the same name is not what it reads."""
+        return "data_files" in (self.config.get("dataset_kwargs") or {}) and not self.own_files
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -89,10 +98,17 @@ def split_files(folder: Path) -> dict[str, Path]:
     return {file.stem: file for file in sorted(folder.glob("*")) if file.suffix in ENDINGS}
 
 
-def found_below(root: Path) -> list[Found]:
-    """Every task whose data set has a folder below `root`, in the order of their names."""
-    tasks = (task for _, task in sorted(all_tasks().items()))
-    return [_found(task, root) for task in tasks if "/" in task.data_set[0] and (root / task.data_set[0]).is_dir()]
+def found_below(root: Path, tasks: Mapping[str, TaskFile] | None = None) -> list[Found]:
+    """Every task whose data set has a folder below `root` or beside it, in the order of their names.
+
+    `tasks`: those of `tasks_below`; default: lm-eval's own.
+    """
+    ordered = (task for _, task in sorted((all_tasks() if tasks is None else tasks).items()))
+    return [_found(task, root) for task in ordered if task.own_files or _has_folder(task, root)]
+
+
+def _has_folder(task: TaskFile, root: Path) -> bool:
+    return "/" in task.data_set[0] and (root / task.data_set[0]).is_dir()
 
 
 def _only_subset(task: TaskFile, folder: Path) -> dict[str, Path]:
@@ -103,7 +119,7 @@ def _only_subset(task: TaskFile, folder: Path) -> dict[str, Path]:
 
 def _found(task: TaskFile, root: Path) -> Found:
     path, subset = task.data_set
-    files = split_files(root / path / subset) or _only_subset(task, root / path)
+    files = task.own_files or split_files(root / path / subset) or _only_subset(task, root / path)
     missing = [split for split in task.splits if split not in files]
     reason = None
     if not files:

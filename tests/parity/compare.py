@@ -1,7 +1,7 @@
 # ruff: noqa: T201
 """Run lm-eval and hydra-eval on the same rows and weights, and compare all they write.
 
-    python -m tests.parity.compare --model DIR --data ROOT --out DIR [--suite NAME …] [hydra-eval overrides …]
+    python -m tests.parity.compare --model DIR --data ROOT --out DIR [--suite NAME …] [--wording NAME …] [overrides …]
 
 from the repository's root, with the extra `parity` installed. Exit code 1 where anything differs.
 """
@@ -16,18 +16,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from .diff import TaskDiff, compare_folders
 from .oracle import RECORD, describe
-from .suites import QUICK, SUITES, Suite, found_suite
+from .suites import QUICK, SUITES, WORDINGS, Suite, found_suite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 KINDS = ("row", "prompt", "target", "logprob", "choice", "text", "score", "result", "schema")
 SHOWN = 5
 FOUND = "found"
 SUITE_HELP = f"default: {', '.join(SUITES)}; {FOUND}: all of lm-eval's tasks whose data is there, from its own files"
+ALL = "all"
+WORDING_HELP = (
+    "default: plain; turns: under the tokenizer's chat template; one_turn: there, all of a prompt in one turn"
+)
 
 
 def run(command: Sequence[str], *, threads: int, log: Path) -> float:
@@ -88,8 +92,18 @@ def hydra_command(suite: Suite, args: argparse.Namespace, folder: Path) -> list[
         f"limit={suite.limit}",
         "tracker=none",
         f"hydra.run.dir={quoted(folder.resolve())}",
+        *wording_of(suite),
     ]
     return [sys.executable, "-m", "accelerate.commands.launch", *launch, "run.py", *overrides, *args.overrides]
+
+
+def wording_of(suite: Suite) -> list[str]:
+    """The overrides that word the prompts as lm-eval words them for this suite."""
+    overrides = [] if suite.system is None else [f"prompt.system={quoted(suite.system)}"]
+    if suite.chat:
+        multiturn = str(suite.multiturn).lower()
+        overrides += ["prompt.chat_template=true", f"prompt.multiturn={multiturn}", "prompt.no_system_role=drop"]
+    return overrides
 
 
 def run_hydra_eval(suite: Suite, args: argparse.Namespace, folder: Path) -> float:
@@ -123,9 +137,11 @@ def details(diffs: Iterable[TaskDiff]) -> list[str]:
     return lines
 
 
-def compare_suite(name: str, args: argparse.Namespace) -> bool:
+def compare_suite(name: str, wording: str, args: argparse.Namespace) -> bool:
     """True where all is equal."""
     suite = found_suite(args.data) if name == FOUND else {**SUITES, **QUICK}[name]
+    suite = replace(suite, **WORDINGS[wording])
+    name = name if wording == "plain" else f"{name}_{wording}"
     theirs, ours = args.oracle / name, args.out / name / "hydra_eval"
     run_lm_eval(suite, args, theirs)
     seconds = json.loads((theirs / RECORD).read_text(encoding="utf-8"))["seconds"]
@@ -145,6 +161,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="local data sets: ORG/NAME/SUBSET/SPLIT.jsonl")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--suite", action="append", choices=[*SUITES, *QUICK, FOUND], help=SUITE_HELP)
+    parser.add_argument("--wording", action="append", choices=[*WORDINGS, ALL], help=WORDING_HELP)
     parser.add_argument("--oracle", type=Path, help="keep and reuse lm-eval's output here (default: OUT/oracle)")
     parser.add_argument("--oracle-only", action="store_true", help="run lm-eval alone")
     parser.add_argument("--device", default="cpu")
@@ -159,7 +176,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     args = parse(argv)
-    equal = [compare_suite(name, args) for name in args.suite or SUITES]
+    wordings = WORDINGS if ALL in (args.wording or ()) else args.wording or ["plain"]
+    equal = [compare_suite(name, wording, args) for name in args.suite or SUITES for wording in wordings]
     return 0 if all(equal) else 1
 
 

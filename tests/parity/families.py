@@ -28,13 +28,14 @@ from hydra_eval.errors import UserError
 from .catalogue import Found, TaskFile, tasks_below, tasks_root
 from .features import cover
 from .learn import learn
-from .prompts import PLAIN, Verdict, compare_loaded, line, refused, rows, short
+from .prompts import Scope, compare_loaded
 from .replies import differences, our_scores, their_scores
-from .sides import Wording, our_task, our_work, seen_by_lm_eval, their_task
+from .sides import PLAIN, Wording, our_task, our_work, seen_by_lm_eval, their_task
 from .standins import stood_in_for
 from .synthetic import ROWS, make_rows, write_data_set
 from .trace import traced
-from .wordings import chat_wordings
+from .verdicts import HEADS, Verdict, line, refused, short, told
+from .wordings import few_wordings
 
 SHOTS = (0, None, 2)
 TRIES = 45
@@ -73,7 +74,7 @@ def compare_made_up(task: TaskFile, root: Path, *, rows: int, wordings: Sequence
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a task's own code raises
         yield Verdict(task=task.name, skipped=f"lm-eval: {short(error)}")
         return
-    yield from compare_loaded(found, theirs, root, wordings=wordings, shots=SHOTS)
+    yield from compare_loaded(found, theirs, root, Scope(wordings=wordings, shots=SHOTS))
     yield _scores(task, theirs, root)
 
 
@@ -168,16 +169,15 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     args = parse(argv)
     logging.disable(logging.WARNING)
-    options = {"count": args.per_family, "rows": args.rows, "wordings": (PLAIN, *chat_wordings()[2:4])}
+    options = {"count": args.per_family, "rows": args.rows, "wordings": few_wordings()}
     compared, left_out, wrong = set(), set(), 0
-    print(line(("task", "what", "shots", "docs", "equal", "leak replaced", "different", "")))
+    print(line(HEADS))
     for family in all_families():
         if not fnmatch(family, args.families):
             continue
         with TemporaryDirectory() as folder:
             verdicts = list(compare_family(family, Path(folder), **options))
-        print(*map(line, rows(verdicts)), sep="\n")
-        print(*(f"    {text}\n" for one in verdicts for text in one.wrong[:3]), sep="", end="", flush=True)
+        print(*told(verdicts, shown=3), sep="\n", flush=True)
         wrong += sum(bool(one.wrong) for one in verdicts)
         (left_out if all(one.skipped for one in verdicts) else compared).add(family)
     print(

@@ -23,6 +23,7 @@ from hydra_eval.tasks.task import Task
 from .catalogue import ENDINGS, TaskFile
 
 SEED = 1234
+NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,8 @@ class Asked:
     prompt_hash: str
     arguments: tuple[tuple[Any, ...], ...] = field(repr=False)
     """One entry per request."""
+    requests: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+    """The program's own objects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ class Seen:
 
     docs: Mapping[int, Asked]
     leaks: Mapping[int, int] = field(default_factory=dict)
-    """lm-eval: document → examples that are the document itself."""
+    """lm-eval: document → examples that are the document itself, or say the same."""
     replaced: int = 0
     """hydra-eval: examples that made way for others."""
 
@@ -65,8 +68,8 @@ PLAIN = Wording()
 # --- lm-eval ---
 
 
-def their_task(task: TaskFile, files: Mapping[str, Path]) -> Any:
-    """lm-eval's own object for the unmodified file; only the download is replaced."""
+def their_task(task: TaskFile, files: Mapping[str, Path], keys: Mapping[str, Any] = NOTHING) -> Any:
+    """lm-eval's own object for the file, with `keys` over it; only the download is replaced."""
     from lm_eval.api.task import ConfigurableTask
     from lm_eval.tasks._factory import TaskFactory
     from lm_eval.tasks._index import TaskIndex as TheirIndex
@@ -84,7 +87,7 @@ def their_task(task: TaskFile, files: Mapping[str, Path]) -> Any:
     config = TaskFactory()._load_full_config(entry, None)
     for key in ("tag", "group", "task_list"):
         config.pop(key, None)
-    return LocalTask(config=config)
+    return LocalTask(config=config | dict(keys))
 
 
 def read_splits(files: Mapping[str, Path]) -> Any:
@@ -132,9 +135,23 @@ def _recorded(task: Any) -> list[Sequence[Any]]:
 def _leaks(task: Any, drawn: Sequence[Sequence[Any]], limit: int | None) -> dict[int, int]:
     if not drawn or task.OUTPUT_TYPE == "loglikelihood_rolling":  # its examples are drawn, and not shown
         return {}
-    docs = [doc for _, doc in task.doc_iterator(limit=limit)]
-    counts = [sum(shot == doc for shot in shots) for doc, shots in zip(docs, drawn, strict=True)]
+    examples = task.fewshot_cfg
+    shown = {id(shot): _said(task, shot, examples) for shots in drawn for shot in shots}
+    docs = [(doc, _said(task, doc, task.config)) for _, doc in task.doc_iterator(limit=limit)]
+    counts = [
+        sum(shot == doc or shown[id(shot)] == said for shot in shots)
+        for (doc, said), shots in zip(docs, drawn, strict=True)
+    ]
     return {number: count for number, count in enumerate(counts) if count}
+
+
+def _said(task: Any, doc: Any, config: Any) -> tuple[Any, ...]:
+    """Question and right answers in words. Where nothing else is asked the choices are the question."""
+    text, target = task.doc_to_text(doc, config.doc_to_text), task.doc_to_target(doc, config.doc_to_target)
+    choices = task.doc_to_choice(doc, config.doc_to_choice) if config.doc_to_choice else []
+    asked = text if isinstance(text, str) and text.strip() else tuple(map(str, choices)) or str(text)
+    answers = target if isinstance(target, list | tuple) else [target]
+    return asked, *(str(choices[one] if isinstance(one, int) and choices else one) for one in answers)
 
 
 def _by_document(task: Any, limit: int | None) -> dict[int, Asked]:
@@ -153,6 +170,7 @@ def _by_document(task: Any, limit: int | None) -> dict[int, Asked]:
             target_hash=hash_string(str(task.doc_to_target(doc))),
             prompt_hash=hash_string(requests[0].arguments[0]),
             arguments=tuple(deepcopy(request.args) for request in requests),
+            requests=tuple(requests),
         )
     return asked
 
@@ -160,13 +178,21 @@ def _by_document(task: Any, limit: int | None) -> dict[int, Asked]:
 # --- hydra-eval ---
 
 
-def our_config(task: TaskFile, root: Path, *, shots: int | None, limit: int | None = None, **changes: Any) -> RunConfig:
-    """The run's config for the unmodified file, without Hydra."""
+def our_config(
+    task: TaskFile,
+    root: Path,
+    *,
+    shots: int | None,
+    limit: int | None = None,
+    keys: Mapping[str, Any] = NOTHING,
+    **changes: Any,
+) -> RunConfig:
+    """The run's config for the file with `keys` over it, without Hydra."""
     index = TaskIndex(entries={task.name: Entry(name=task.name, kind="task", path=task.path)})
     content = options_for(task.name, index)
-    if task.is_redirected:
-        for fields in content["tasks"].values():
-            fields |= {"dataset_path": task.data_set[0], "dataset_kwargs": None}
+    elsewhere = {"dataset_path": task.data_set[0], "dataset_kwargs": None} if task.is_redirected else {}
+    for fields in content["tasks"].values():
+        fields |= elsewhere | dict(keys)
     return RunConfig(
         **content,
         data=DataConfig(root=str(root)),
@@ -177,9 +203,10 @@ def our_config(task: TaskFile, root: Path, *, shots: int | None, limit: int | No
     )
 
 
-def our_task(task: TaskFile, root: Path, *, shots: int | None, limit: int | None = None) -> Task:
+def our_task(task: TaskFile, root: Path, **options: Any) -> Task:
+    """`options`: those of `our_config`."""
     random.seed(0)
-    (built,) = build_tasks(our_config(task, root, shots=shots, limit=limit))
+    (built,) = build_tasks(our_config(task, root, **options))
     return built
 
 
@@ -189,13 +216,15 @@ def our_work(task: Task, wording: Wording = PLAIN) -> Work:
 
 def seen_by_us(task: Task, work: Work) -> Seen:
     docs = {}
+    requests_of = work.requests_of
     for doc in task.docs:
-        requests = [instance for instance in work.requests_of[doc.key] if instance.key.repeat == 0]
+        requests = [instance for instance in requests_of[doc.key] if instance.key.repeat == 0]
         docs[doc.index] = Asked(
             doc_hash=doc_hash(doc.row),
             target_hash=digest(str(task.template.target(doc.row))),
             prompt_hash=digest(requests[0].arguments[0]),
             arguments=tuple(request.arguments for request in requests),
+            requests=tuple(requests),
         )
     return Seen(docs=docs, replaced=work.picks[task.name].replaced)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,10 @@ class Suite:
     """lm-eval's. One where replies are generated: padding on the left moves the last bits, and near ties with them."""
     files: tuple[str, ...] = ()
     """lm-eval's files of these tasks, for us to run; without them we run the bundled tasks of the same names."""
+    chat: bool = False
+    """Under the tokenizer's chat template."""
+    multiturn: bool = True
+    system: str | None = None
 
 
 SUITES: dict[str, Suite] = {
@@ -36,8 +41,20 @@ QUICK: dict[str, Suite] = {
         limit=4,
         batch_size=1,
     ),
+    "quick_5": Suite(tasks=("arc_easy",), shots=5, limit=8, batch_size=1),
 }
 """For a random model of two layers; seconds."""
+
+SYSTEM = "Answer the last question."
+WORDINGS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "system": {"system": SYSTEM},
+    "turns": {"chat": True},
+    "turns_system": {"chat": True, "system": SYSTEM},
+    "one_turn": {"chat": True, "multiturn": False},
+    "one_turn_system": {"chat": True, "multiturn": False, "system": SYSTEM},
+}
+"""Name → fields of a suite."""
 
 
 def found_suite(root: Path) -> Suite:

@@ -12,8 +12,9 @@ from hydra_eval.errors import UserError
 
 from .catalogue import found_below
 from .conftest import DATA
-from .prompts import Verdict, compare_task, compared, first_difference, numbers_of_shots, refused
-from .sides import PLAIN, Asked, Seen
+from .prompts import Scope, compare_task, numbers_of_shots
+from .sides import Asked, Seen
+from .verdicts import Verdict, compared, first_difference, refused
 
 DATA_SETS = sorted(str(path.relative_to(DATA)) for path in DATA.glob("*/*") if path.is_dir())
 DOCS = 10
@@ -22,15 +23,15 @@ DOCS = 10
 @pytest.fixture(scope="module")
 def wordings() -> tuple[object, ...]:
     pytest.importorskip("lm_eval", reason="needs lm-evaluation-harness (extra: parity)")
-    from .wordings import chat_wordings
+    from .wordings import few_wordings
 
-    return (PLAIN, *chat_wordings()[2:4])
+    return few_wordings()
 
 
 def verdicts_of(data_set: str, **options: object) -> list[Verdict]:
     """Of every task of one data set; skips where there is none."""
     tasks = [found for found in found_below(DATA) if found.task.data_set[0] == data_set]
-    verdicts = [verdict for found in tasks for verdict in compare_task(found, DATA, **options)]
+    verdicts = [verdict for found in tasks for verdict in compare_task(found, DATA, Scope(**options))]
     if all(verdict.skipped for verdict in verdicts):
         pytest.skip("; ".join(f"{verdict.task}: {verdict.skipped}" for verdict in verdicts) or "no task of lm-eval's")
     return verdicts
@@ -50,7 +51,7 @@ def test_only_documents_that_are_their_own_examples_differ(data_root: Path) -> N
         verdict
         for found in found_below(data_root)
         if found.task.name == "lambada_openai"
-        for verdict in compare_task(found, data_root, shots=(25,), limit=101)
+        for verdict in compare_task(found, data_root, Scope(shots=(25,), limit=101))
     ]
     assert verdict.leaking > 0
     assert verdict.wrong == ()

@@ -1,14 +1,16 @@
-"""Build a random model and tokenizer without any download: `python -m tests.parity.tiny DIR`."""
+"""Build a random model and tokenizer without any download: `python -m tests.parity.tiny DIR [--bos]`."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from .wordings import TURNS
 
 VOCABULARY, WINDOW = 1024, 2048
 BOS, EOS = "<s>", "</s>"
@@ -21,8 +23,8 @@ def corpus(tasks: Path) -> Iterator[str]:
             yield path.read_text(encoding="utf-8")
 
 
-def train_tokenizer(texts: Iterator[str]) -> PreTrainedTokenizerFast:
-    """Byte-level, so that it can spell any text; adds no special tokens by itself."""
+def train_tokenizer(texts: Iterator[str], *, bos: bool) -> PreTrainedTokenizerFast:
+    """Byte-level, so that it can spell any text. `bos`: puts BOS before every text; else it adds no special tokens."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -31,7 +33,11 @@ def train_tokenizer(texts: Iterator[str]) -> PreTrainedTokenizerFast:
         vocab_size=VOCABULARY, special_tokens=[BOS, EOS], initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator(texts, trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=BOS, eos_token=EOS, model_max_length=WINDOW)
+    if bos:
+        opening = [(BOS, tokenizer.token_to_id(BOS))]
+        tokenizer.post_processor = processors.TemplateProcessing(single=f"{BOS} $A", special_tokens=opening)
+    options = {"bos_token": BOS, "eos_token": EOS, "model_max_length": WINDOW, "chat_template": TURNS}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **options)
 
 
 def random_model(seed: int) -> LlamaForCausalLM:
@@ -52,12 +58,16 @@ def random_model(seed: int) -> LlamaForCausalLM:
     return LlamaForCausalLM(config)
 
 
-def build(folder: Path, *, tasks: Path, seed: int = 0) -> Path:
+def build(folder: Path, *, tasks: Path, seed: int = 0, bos: bool = False) -> Path:
     """A float32 checkpoint with its tokenizer in `folder`."""
-    train_tokenizer(corpus(tasks)).save_pretrained(folder)
+    train_tokenizer(corpus(tasks), bos=bos).save_pretrained(folder)
     random_model(seed).save_pretrained(folder)
     return folder
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]), tasks=Path(__file__).resolve().parents[2] / "tasks")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--bos", action="store_true", help="the tokenizer puts BOS before every text")
+    given = parser.parse_args()
+    build(given.folder, tasks=Path(__file__).resolve().parents[2] / "tasks", bos=given.bos)

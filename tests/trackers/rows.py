@@ -20,6 +20,8 @@ def generation_row(doc_id: int, **changes: Any) -> SampleRow:
         filtered_resps=("Paris",),
         scores={"exact_match": 1.0},
         shots=(3, 1),
+        shots_requested=3,
+        shots_used=2,
         input_tokens=(12,),
         output_tokens=(2,),
         cut_tokens=(0,),

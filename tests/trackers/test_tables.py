@@ -43,6 +43,8 @@ def test_generation_reads_as_plain_text() -> None:
             "output[none]": "Paris",
             "exact_match[none]": 1.0,
             "shots": "[3, 1]",
+            "shots_requested": 3,
+            "shots_used": 2,
             "input_tokens": 12,
             "output_tokens": 2,
             "cut_tokens": 0,
@@ -126,3 +128,7 @@ def test_long_texts_stay_whole() -> None:
 
 def test_no_rows_are_no_lines() -> None:
     assert sample_table([])[1] == []
+
+
+def test_token_ids_are_left_out() -> None:
+    assert sample_table([generation_row(0, input_ids=((5, 6),))]) == sample_table([generation_row(0)])

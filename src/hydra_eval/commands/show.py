@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 from hydra_eval.commands.composed import composed
-from hydra_eval.commands.visible import marked_ids, pieces, visible
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.errors import UserError, at_document
-from hydra_eval.fewshot import pick_shots
-from hydra_eval.models import load_tokenizer
+from hydra_eval.fitting import Asked, limits_of
+from hydra_eval.models import check_generations, load_encoder, load_tokenizer
 from hydra_eval.models.chat import style_of
-from hydra_eval.models.encoding import Encoder, encode_pairs, find_prefix_id
-from hydra_eval.pipeline import document_requests
+from hydra_eval.models.encoding import Encoder
+from hydra_eval.pipeline import prepare
+from hydra_eval.preview import Section, previews, sections
 from hydra_eval.records import Doc, Instance, RequestKind, Response
 from hydra_eval.sample_file import as_plain
 from hydra_eval.scoring import as_reply, scores_of
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.tasks.task import Task
-
-Section: TypeAlias = tuple[str, str]
-"""A heading and the text below it."""
-ENDLESS = 10**9
-"""No model is loaded, so no window is known: nothing is cut."""
 
 
 def show(overrides: Sequence[str], *, number: int, answer: str | None) -> Iterator[Section]:
@@ -42,13 +38,14 @@ def show(overrides: Sequence[str], *, number: int, answer: str | None) -> Iterat
 
 def _about(task: Task, config: RunConfig, tokenizer: Any, *, number: int, answer: str | None) -> Iterator[Section]:
     doc = _document(task, number)
-    shots = pick_shots(task).shots[number]
+    encoder = load_encoder(config.model, tokenizer)
+    one = _asked(task, doc, config, encoder)
     yield f"{task.name}", _head(task, config)
     split, position = doc.origin
     yield f"document {number} of {len(task.all_docs)} ({split}, row {position})", _as_json(doc.row)
-    if shots:
-        places = (f"{shot.origin[0]} {shot.origin[1]}" for shot in shots)
-        yield f"{len(shots)} examples ({task.shots.strategy})", ", ".join(places)
+    if one.shots:
+        places = (f"{shot.origin[0]} {shot.origin[1]}" for shot in one.shots)
+        yield f"{len(one.shots)} examples ({task.shots.strategy})", ", ".join(places)
     with at_document(task.name, number):
         yield "target", repr(task.template.target(doc.row))
         if task.template.choices is not None:
@@ -56,10 +53,22 @@ def _about(task: Task, config: RunConfig, tokenizer: Any, *, number: int, answer
                 "choices",
                 "\n".join(f"{place}  {choice!r}" for place, choice in enumerate(task.template.choices(doc.row))),
             )
-    instances = document_requests(task, doc, shots, style_of(config.prompt, tokenizer))
-    yield from _requests(instances, config, tokenizer)
+    for preview in previews(one.requests, encoder):
+        yield from sections(preview, tokenizer)
     if answer is not None:
-        yield from _scored(task, doc, instances, answer)
+        yield from _scored(task, doc, one.requests, answer)
+
+
+def _asked(task: Task, doc: Doc, config: RunConfig, encoder: Encoder) -> Asked:
+    """The document as the run would ask about it, fitted to the model's window."""
+    check_generations(config.model, encoder.tokenizer, {task.name: task.generation} if task.generation else {})
+    work = prepare(
+        [replace(task, docs=(doc,))],
+        style_of(config.prompt, encoder.tokenizer),
+        batch_tokens=config.model.batch_tokens,
+        limits=limits_of(config.prompt.overflow, encoder),
+    )
+    return work.asked[doc.key]
 
 
 def _document(task: Task, number: int) -> Doc:
@@ -83,44 +92,6 @@ def _head(task: Task, config: RunConfig) -> str:
 
 def _as_json(row: Mapping[str, Any]) -> str:
     return json.dumps(dict(row), ensure_ascii=False, indent=2, default=as_plain)
-
-
-def _requests(instances: Sequence[Instance], config: RunConfig, tokenizer: Any) -> Iterator[Section]:
-    """A prompt and its ids once; of further requests under the same prompt only what is scored."""
-    encoder = Encoder(
-        tokenizer=tokenizer,
-        max_length=ENDLESS,
-        prefix_id=find_prefix_id(tokenizer, config.model.prefix_token_id),
-        add_bos=config.model.add_bos_token,
-    )
-    shown: set[str] = set()
-    for instance in instances:
-        if instance.key.repeat == 0:
-            title = f"request {instance.key.request} ({instance.kind.value})"
-            yield from _request(title, instance, encoder, with_prompt=instance.context not in shown)
-            shown.add(instance.context)
-
-
-def _request(title: str, instance: Instance, encoder: Encoder, *, with_prompt: bool) -> Iterator[Section]:
-    context, scored = _ids(instance, encoder)
-    if with_prompt and instance.kind is not RequestKind.ROLLING:
-        yield f"{title}: prompt, {len(context)} tokens", visible(instance.context) or "(empty)"
-    if instance.continuation is not None:
-        yield f"{title}: scored, {len(scored)} tokens", visible(instance.continuation)
-    if instance.generation is not None:
-        yield f"{title}: generation", _as_json(instance.arguments[1])
-    ids = marked_ids(context if with_prompt else (), scored)
-    yield f"{title}: ids", "\n".join((ids, *([pieces(scored, encoder.tokenizer)] if scored else [])))
-
-
-def _ids(instance: Instance, encoder: Encoder) -> tuple[Sequence[int], Sequence[int]]:
-    """(ids of the prompt, ids that are scored)"""
-    if instance.kind is RequestKind.LOGLIKELIHOOD:
-        return encode_pairs(encoder, [(instance.context, instance.continuation or "")])[0]
-    if instance.kind is RequestKind.GENERATE:
-        return encoder.encode([instance.context])[instance.context], ()
-    text = instance.continuation or ""
-    return (), encoder.encode([text])[text]
 
 
 def _scored(task: Task, doc: Doc, instances: Sequence[Instance], answer: str) -> Iterator[Section]:

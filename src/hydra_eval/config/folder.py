@@ -17,6 +17,7 @@ from hydra_eval.errors import UserError
 
 LOCK = ".lock"
 RESULTS = "results.json"
+DRY_RUN = "dry_run.json"
 SLUG_LENGTH = 80
 NOT_COMPARED = ("tracker.", "tracker=", "resume=", "hydra.", "hydra/")
 """Overrides that change nothing in what is computed."""
@@ -48,7 +49,7 @@ def pick_folder(root: Path, overrides: Sequence[str], *, resume: bool, now: date
     """The newest unfinished and unlocked folder of the same command, else a new one named after time, task, model."""
     if resume:
         for path in _newest_first(root):
-            if _recorded(path) != compared(overrides) or is_complete(path):
+            if _recorded(path) != compared(overrides) or is_complete(path) or (path / DRY_RUN).exists():
                 continue
             held = _try_lock(path)
             if held and not is_complete(path):  # asked again under the lock: that run may have just ended

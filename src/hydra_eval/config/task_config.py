@@ -52,6 +52,10 @@ class TaskConfig:
     doc_to_text: Any = None
     doc_to_target: Any = None
     doc_to_choice: Any = None
+    doc_to_question: Any = None
+    """The question without its options, where `prompt.formulation` could not tell them from the text; not lm-eval's."""
+    doc_to_options: Any = None
+    """The options' texts, for the same."""
     process_results: str | None = None
     description: str = ""
     target_delimiter: str = " "

@@ -9,7 +9,7 @@ from typing import Any
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.errors import lookup
 from hydra_eval.models.base import Model
-from hydra_eval.models.dummy import WINDOW, DummyModel, WordTokenizer
+from hydra_eval.models.dummy import DummyModel, WordTokenizer, check_room, word_encoder
 from hydra_eval.models.encoding import Encoder, encoder_of
 from hydra_eval.records import Generation
 
@@ -51,7 +51,7 @@ def _hf_tokenizer(config: ModelConfig) -> Any:
 
 
 def _hf_check(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
-    from hydra_eval.models.hf import check_hf_generations
+    from hydra_eval.models.source import check_hf_generations
 
     check_hf_generations(config, tokenizer, generations)
 
@@ -71,8 +71,8 @@ def _hf_model(config: ModelConfig, device: str, tokenizer: Any) -> Model:
 MODELS: dict[str, Backend] = {
     "dummy": Backend(
         tokenizer=lambda config: WordTokenizer(),
-        check=lambda config, tokenizer, generations: None,
-        encoder=lambda config, tokenizer: encoder_of(config, tokenizer, config.max_length or WINDOW),
+        check=check_room,
+        encoder=word_encoder,
         model=lambda config, device, tokenizer: DummyModel(config, tokenizer),
     ),
     "hf": Backend(tokenizer=_hf_tokenizer, check=_hf_check, encoder=_hf_encoder, model=_hf_model),

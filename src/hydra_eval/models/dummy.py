@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from zlib import crc32
 
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.models.base import Efficiency, ModelFacts
-from hydra_eval.models.replies import cut_at_stops
-from hydra_eval.records import Instance, Packet, RequestKind, Response
+from hydra_eval.models.encoding import Encoded, Encoder, encode_requests, encoder_of
+from hydra_eval.models.replies import check_reply_room, cut_at_stops
+from hydra_eval.records import Generation, Instance, Packet, RequestKind, Response
 
 WORDS = ("A", "B", "C", "D", "yes", "no", "7", "12", "42", "\n", "####", "the", "answer", "is", "river", "lamp")
-WINDOW = 2048
-"""Tokens, where the config says nothing."""
+WINDOW = 2**20
+"""Tokens, where the config says nothing: more than any task asks for."""
 
 
 class WordTokenizer:
-    """One token per blank-separated word, identified by its checksum."""
+    """One token per blank-separated word, identified by its checksum; one for a text of blanks."""
 
     bos_token, bos_token_id = "<s>", 0
     eos_token, eos_token_id = "</s>", 1
@@ -28,18 +30,31 @@ class WordTokenizer:
         return {"input_ids": [self.encode(text) for text in texts]}
 
     def encode(self, text: str, **options: object) -> list[int]:
-        return [2 + crc32(word.encode()) for word in text.split()]
+        words = text.split() or ([text] if text else [])
+        return [2 + crc32(word.encode()) for word in words]
 
     def decode(self, ids: Sequence[int], **options: object) -> str:
         """Special tokens only: a checksum does not lead back to its word."""
         return "".join({0: self.bos_token, 1: self.eos_token}.get(token, "") for token in ids)
 
 
+def word_encoder(config: ModelConfig, tokenizer: WordTokenizer) -> Encoder:
+    """Takes choices by themselves: one without a blank before it would melt into the last word of its context."""
+    encoder = encoder_of(config, tokenizer, config.max_length or WINDOW)
+    return replace(encoder, pairs="separate")
+
+
+def check_room(config: ModelConfig, tokenizer: WordTokenizer, generations: Mapping[str, Generation]) -> None:
+    """UserError for a task whose replies leave no room for a prompt."""
+    for task, generation in generations.items():
+        check_reply_room(generation, task=task, max_length=config.max_length or WINDOW)
+
+
 class DummyModel:
     """Same request, same answer, on any machine."""
 
     def __init__(self, config: ModelConfig, tokenizer: WordTokenizer) -> None:
-        self.tokenizer = tokenizer
+        self.encoder = word_encoder(config, tokenizer)
         self.facts = ModelFacts(
             name=config.name or "dummy",
             source=config.pretrained or "dummy",
@@ -47,56 +62,59 @@ class DummyModel:
             sha=None,
             parameters=0,
             dtype="none",
-            max_length=config.max_length or WINDOW,
+            max_length=self.encoder.max_length,
             device="cpu",
             tokens={"eot_token_id": tokenizer.eos_token_id},
         )
         self.efficiency = {kind.value: Efficiency() for kind in RequestKind}
 
     def loglikelihood(self, packet: Packet) -> list[Response]:
-        return [self._score(instance) for instance in packet.instances]
+        return self._each(packet, self._score)
 
     def generate(self, packet: Packet) -> list[Response]:
-        return [self._reply(instance) for instance in packet.instances]
+        return self._each(packet, self._reply)
 
-    def _score(self, instance: Instance) -> Response:
+    def _each(self, packet: Packet, respond: Callable[[Instance, Encoded], Response]) -> list[Response]:
+        encoded = encode_requests(packet.instances, self.encoder)
+        responses = [respond(instance, sent) for instance, sent in zip(packet.instances, encoded, strict=True)]
+        spent = self.efficiency[packet.kind.value]
+        for response in responses:
+            spent.forward_tokens += response.input_tokens + response.output_tokens
+            spent.logit_positions += response.output_tokens
+            spent.generated_tokens += response.output_tokens if packet.kind is RequestKind.GENERATE else 0
+        return responses
+
+    def _score(self, instance: Instance, sent: Encoded) -> Response:
         draws = _draws("score", instance.context, instance.continuation)
-        count = len(self.tokenizer.encode(instance.continuation or ""))
-        logprobs = tuple(-4 * next(draws) for _ in range(count))
+        logprobs = tuple(-4 * next(draws) for _ in range(sent.scored))
         rolling = instance.kind is RequestKind.ROLLING
         return Response(
             key=instance.key,
             logprob=sum(logprobs, 0.0),
             token_logprobs=logprobs,
             is_greedy=None if rolling else next(draws) < 0.25,
-            input_tokens=self._count(instance, count),
-            output_tokens=count,
+            input_tokens=len(sent.ids) - sent.scored,
+            output_tokens=sent.scored,
+            cut_tokens=sent.cut_tokens,
+            input_ids=sent.ids,
         )
 
-    def _reply(self, instance: Instance) -> Response:
+    def _reply(self, instance: Instance, sent: Encoded) -> Response:
         generation = instance.generation
         assert generation is not None
         draws = _draws("reply", instance.context, (generation.seed, instance.key) if generation.do_sample else None)
         wanted = 1 + int(12 * next(draws))
         count = min(wanted, generation.max_new_tokens)
         words = [WORDS[int(len(WORDS) * next(draws))] for _ in range(count)]
-        text = cut_at_stops(" ".join(words), [stop for stop in generation.stop if stop])
         return Response(
             key=instance.key,
-            text=text,
-            input_tokens=self._count(instance, count),
+            text=cut_at_stops(" ".join(words), [stop for stop in generation.stop if stop]),
+            input_tokens=len(sent.ids),
             output_tokens=count,
+            cut_tokens=sent.cut_tokens,
+            input_ids=sent.ids,
             finish_reason="stop" if count == wanted else "length",
         )
-
-    def _count(self, instance: Instance, count: int) -> int:
-        """Counts the request as one forward pass; returns the tokens of its context."""
-        spent = self.efficiency[instance.kind.value]
-        length = len(self.tokenizer.encode(instance.context))
-        spent.forward_tokens += length + count
-        spent.logit_positions += count
-        spent.generated_tokens += count if instance.kind is RequestKind.GENERATE else 0
-        return length
 
 
 def _draws(*request: object) -> Iterator[float]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.errors import UserError
-from hydra_eval.records import Instance, Packet, RequestKind
+from hydra_eval.records import Instance, RequestKind
 
 Ids: TypeAlias = tuple[int, ...]
 
@@ -24,17 +24,45 @@ class Span(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """One log-likelihood request: a span, or the windows of a rolling one."""
+    """One request as it is sent: a span, the windows of a rolling one, or a prompt, whose span scores nothing."""
 
     spans: tuple[Span, ...]
     cut_tokens: int = 0
+    room: int = 0
+    """Most tokens that the reply may have."""
+
+    @property
+    def ids(self) -> Ids:
+        """The context's ids, then those that are scored, each once."""
+        if not self.spans:
+            return ()
+        inputs, target = self.spans[0]
+        # The last id of a target is predicted and never run.
+        context = inputs[: len(inputs) - len(target) + 1] if target else inputs
+        return context + tuple(token for span in self.spans for token in span.target)
+
+    @property
+    def scored(self) -> int:
+        """Of `ids`, how many at the end are scored."""
+        return sum(len(span.target) for span in self.spans)
 
 
-class Prompt(NamedTuple):
-    """The ids that a reply is generated from."""
+class Whole(NamedTuple):
+    """The ids of one request before any is cut."""
 
-    ids: Ids
-    cut_tokens: int
+    context: Ids
+    target: Ids
+    window: int
+    """Most ids of both: all that the model holds, less the reply's room; one more where the last is only predicted."""
+
+    @property
+    def excess(self) -> int:
+        return max(0, len(self.context) + len(self.target) - self.window)
+
+    @property
+    def can_be_cut(self) -> bool:
+        """A target is never cut, and one id must stand before it."""
+        return len(self.target) < self.window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,40 +121,41 @@ def encoder_of(config: ModelConfig, tokenizer: Any, max_length: int) -> Encoder:
     )
 
 
-def encode_scored(packet: Packet, encoder: Encoder) -> list[Encoded]:
-    """The spans of each log-likelihood request of a packet, in its order."""
-    if packet.kind is RequestKind.ROLLING:
-        return [_windows(instance, encoder, ids) for instance, ids in _texts(packet, encoder)]
-    pairs = encode_pairs(encoder, [(instance.context, instance.continuation or "") for instance in packet.instances])
-    return [_fit(instance, *pair, encoder) for instance, pair in zip(packet.instances, pairs, strict=True)]
+def encode_requests(instances: Sequence[Instance], encoder: Encoder) -> list[Encoded]:
+    """What is sent for each request, of whatever kind, cut to the model's window. What a model runs is made here."""
+    measured = zip(instances, measure(instances, encoder), strict=True)
+    return [_sent(instance, whole, encoder) for instance, whole in measured]
 
 
-def encode_prompts(instances: Sequence[Instance], encoder: Encoder, room: int) -> list[Prompt]:
-    """Prompt ids, cut on the left so that `room` tokens of reply still fit into the window.
+def measure(instances: Sequence[Instance], encoder: Encoder) -> list[Whole]:
+    """All ids of each request, and how many of them there may be. Nothing else in the list changes them."""
+    wholes = {
+        kind: iter(encode([instance for instance in instances if instance.kind is kind], encoder))
+        for kind, encode in WHOLES.items()
+    }
+    return [next(wholes[instance.kind]) for instance in instances]
 
-    The room is counted for each prompt by itself: what else is in its batch cannot shorten it.
+
+def encode_pairs(instances: Sequence[Instance], encoder: Encoder) -> list[tuple[Ids, Ids]]:
+    """(context ids, continuation ids) of each log-likelihood request.
+
+    Joint: a continuation is what the whole text has beyond the context's own ids, so that it is split where the
+    tokenizer splits running text. Separate: the ids of the continuation alone. White space at the end of a context
+    belongs to the word after it and moves there, unless the request says otherwise.
     """
-    ids = encoder.encode(instance.context for instance in instances)
-    longest = encoder.max_length - room
-    whole = [ids[instance.context] or _prefix(encoder, instance) for instance in instances]
-    return [Prompt(prompt[-longest:], max(0, len(prompt) - longest)) for prompt in whole]
+    seams = [_seam(instance) for instance in instances]
+    split = _split_separately if encoder.pairs == "separate" else _split_jointly
+    pairs = zip(instances, split(instances, seams, encoder), strict=True)
+    return [_checked(instance, *(pair if pair[0] else _after_prefix(pair[1], encoder))) for instance, pair in pairs]
 
 
-def encode_pairs(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[tuple[Ids, Ids]]:
-    """(context ids, continuation ids) of each (context, continuation).
-
-    A continuation is what the whole text has beyond the context's own ids, so that it is split where the tokenizer
-    splits running text. White space at the end of a context belongs to the word after it and moves there.
-    """
-    moved = [_move_blanks(context, continuation) for context, continuation in pairs]
-    ids = encoder.encode(text for context, rest in moved for text in (context, context + rest))
-    bare = encoder.encode_bare(continuation for context, continuation in pairs if not context)
-    encoded = []
-    for (context, continuation), (head, tail) in zip(pairs, moved, strict=True):
-        known = ids[head] if context else ()
-        scored = ids[head + tail][len(known) :] if context else bare[continuation]
-        encoded.append((known, scored) if known else _after_prefix(scored, encoder.prefix_id))
-    return encoded
+def cut_ids(ids: Ids, most: int, side: str) -> Ids:
+    """At most `most` ids; left: the last ones, middle: the first half of them and the last, as lm-eval shares them."""
+    if len(ids) <= most:
+        return ids
+    # Of a single id the first is kept, which may be BOS.
+    head = 0 if side == "left" else most // 2 or most
+    return ids[:head] + ids[len(ids) - (most - head) :]
 
 
 def rolling_windows(ids: Sequence[int], *, prefix_id: int, max_length: int) -> list[Span]:
@@ -142,42 +171,108 @@ def rolling_windows(ids: Sequence[int], *, prefix_id: int, max_length: int) -> l
     return spans
 
 
-def _move_blanks(context: str, continuation: str) -> tuple[str, str]:
-    bare = context.rstrip()
+def _seam(instance: Instance) -> tuple[str, str]:
+    """Context and continuation, white space between them on the side where it is scored."""
+    context, continuation = instance.context, instance.continuation or ""
+    bare = context.rstrip() if instance.moves_blanks else context
     return bare, context[len(bare) :] + continuation
 
 
-def _after_prefix(scored: Ids, prefix_id: int | None) -> tuple[Ids, Ids]:
+def _split_jointly(
+    instances: Sequence[Instance], seams: Sequence[tuple[str, str]], encoder: Encoder
+) -> list[tuple[Ids, Ids]]:
+    ids = encoder.encode(text for head, tail in seams for text in (head, head + tail))
+    alone = [not (instance.context and instance.moves_blanks) for instance in instances]
+    bare = encoder.encode_bare(tail for (_, tail), is_alone in zip(seams, alone, strict=True) if is_alone)
+    pairs = []
+    for instance, (head, tail) in zip(instances, seams, strict=True):
+        known, whole = ids[head] if instance.context else (), ids[head + tail]
+        # Where the seam is not to move, a token across it cannot be scored: the continuation is split by itself.
+        crosses = not instance.moves_blanks and whole[: len(known)] != known
+        pairs.append((known, bare[tail] if crosses or not instance.context else whole[len(known) :]))
+    return pairs
+
+
+def _split_separately(
+    instances: Sequence[Instance], seams: Sequence[tuple[str, str]], encoder: Encoder
+) -> list[tuple[Ids, Ids]]:
+    """As lighteval's local models do; an end-of-sequence after the context would make the model ignore it."""
+    heads = encoder.encode(head for instance, (head, _) in zip(instances, seams, strict=True) if instance.context)
+    tails = encoder.encode_bare(tail for _, tail in seams)
+    eos = (getattr(encoder.tokenizer, "eos_token_id", None),)
+    known = [heads.get(head, ()) for head, _ in seams]
+    return [(ids[:-1] if ids[-1:] == eos else ids, tails[tail]) for ids, (_, tail) in zip(known, seams, strict=True)]
+
+
+def _after_prefix(scored: Ids, encoder: Encoder) -> tuple[Ids, Ids]:
     """A continuation that begins with the prefix brings its own context."""
+    prefix_id = encoder.prefix_id
     if scored[:1] == (prefix_id,):
         return scored[:1], scored[1:]
     return (() if prefix_id is None else (prefix_id,)), scored
 
 
-def _fit(instance: Instance, context: Ids, target: Ids, encoder: Encoder) -> Encoded:
-    """Cut the context on the left: the window holds all ids but the last, which is only predicted."""
+def _checked(instance: Instance, context: Ids, target: Ids) -> tuple[Ids, Ids]:
     if not target:
         raise UserError(
             f"{_name(instance)}: the continuation {instance.continuation!r} has no tokens of its own after this "
             "context, so there is nothing to score. Check doc_to_choice or doc_to_target."
         )
-    if len(target) > encoder.max_length:
+    return context, target
+
+
+def _whole_pairs(instances: Sequence[Instance], encoder: Encoder) -> list[Whole]:
+    """The window holds all ids but the last, which is only predicted."""
+    pairs = zip(instances, encode_pairs(instances, encoder), strict=True)
+    return [
+        Whole(context or _prefix(encoder, instance), target, encoder.max_length + 1)
+        for instance, (context, target) in pairs
+    ]
+
+
+def _whole_prompts(instances: Sequence[Instance], encoder: Encoder) -> list[Whole]:
+    """The room is counted for each prompt by itself: what else is in its batch cannot shorten it."""
+    ids = encoder.encode(instance.context for instance in instances)
+    return [
+        Whole(ids[instance.context] or _prefix(encoder, instance), (), encoder.max_length - _room(instance))
+        for instance in instances
+    ]
+
+
+def _whole_texts(instances: Sequence[Instance], encoder: Encoder) -> list[Whole]:
+    """As long as they are: they run in windows."""
+    ids = encoder.encode(instance.continuation or "" for instance in instances)
+    texts = [ids[instance.continuation or ""] for instance in instances]
+    return [
+        Whole(_prefix(encoder, instance), text, len(text) + 1) for instance, text in zip(instances, texts, strict=True)
+    ]
+
+
+WHOLES = {
+    RequestKind.LOGLIKELIHOOD: _whole_pairs,
+    RequestKind.ROLLING: _whole_texts,
+    RequestKind.GENERATE: _whole_prompts,
+}
+"""Kind of request → what it has to send."""
+
+
+def _sent(instance: Instance, whole: Whole, encoder: Encoder) -> Encoded:
+    context, target, window = whole
+    if instance.kind is RequestKind.ROLLING:
+        return Encoded(tuple(rolling_windows(target, prefix_id=context[0], max_length=encoder.max_length)))
+    if not whole.can_be_cut:
         raise UserError(
             f"{_name(instance)}: the continuation has {len(target)} tokens and the model's window {encoder.max_length}."
-            " A continuation cannot be cut: raise model.max_length if the model allows it, or leave the document out."
+            " A continuation cannot be cut: raise model.max_length if the model allows it, or leave the document out "
+            "(prompt.overflow=[cut_left,skip])."
         )
-    whole = (context or _prefix(encoder, instance)) + target
-    return Encoded((Span(whole[-(encoder.max_length + 1) : -1], target),), max(0, len(whole) - encoder.max_length - 1))
+    kept = cut_ids(context, window - len(target), instance.cut)
+    span = Span((kept + target)[:-1], target) if target else Span(kept, ())
+    return Encoded((span,), len(context) - len(kept), _room(instance))
 
 
-def _texts(packet: Packet, encoder: Encoder) -> list[tuple[Instance, Ids]]:
-    ids = encoder.encode(instance.continuation or "" for instance in packet.instances)
-    return [(instance, ids[instance.continuation or ""]) for instance in packet.instances]
-
-
-def _windows(instance: Instance, encoder: Encoder, ids: Ids) -> Encoded:
-    prefix = _prefix(encoder, instance)
-    return Encoded(tuple(rolling_windows(ids, prefix_id=prefix[0], max_length=encoder.max_length)))
+def _room(instance: Instance) -> int:
+    return instance.generation.max_new_tokens if instance.generation else 0
 
 
 def _prefix(encoder: Encoder, instance: Instance) -> Ids:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM, GenerationConfig, StoppingCriteriaList
+from transformers import AutoModelForCausalLM, StoppingCriteriaList
 
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.models.base import Efficiency, ModelFacts
 from hydra_eval.models.batching import Budget, plan_batches
 from hydra_eval.models.decoding import StopStrings, decode_seeded
-from hydra_eval.models.encoding import Ids, Prompt, Span, encode_prompts, encode_scored, encoder_of
+from hydra_eval.models.encoding import Encoded, Ids, Span, encode_requests, encoder_of
 from hydra_eval.models.head import find_logit_slices
 from hydra_eval.models.likelihood import SpanScore, respond, score_rows, share_rows
 from hydra_eval.models.replies import Ending, all_stops, check_generation, cut_at_stops, find_ending, reply_seed
-from hydra_eval.models.source import find_max_length, find_source, load_hf_config, mendable, pin_cpu_arithmetic
+from hydra_eval.models.source import find_max_length, find_source, generation_options, mendable, pin_cpu_arithmetic
 from hydra_eval.records import Generation, Instance, InstanceKey, Packet, RequestKind, Response
-
-GENERATION_OPTIONS = frozenset(GenerationConfig().to_dict()) - {"_from_model_config", "transformers_version"}
 
 
 def load_hf_model(config: ModelConfig, device: str, tokenizer: Any) -> HFModel:
@@ -55,13 +53,6 @@ def cpu_threads(config: ModelConfig) -> int:
     return config.cpu_threads or (int(said) if said.isdigit() and int(said) > 0 else 1)
 
 
-def check_hf_generations(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
-    """UserError for a task whose way to generate this model cannot run; needs no weights."""
-    max_length = find_max_length(config, load_hf_config(config), tokenizer)
-    for task, generation in generations.items():
-        check_generation(generation, task=task, max_length=max_length, known=GENERATION_OPTIONS)
-
-
 class SentTokens:
     """Counts positions as they are embedded. Apart from the model, so that no cycle keeps old weights in memory."""
 
@@ -90,7 +81,7 @@ class HFModel:
         model.get_input_embeddings().register_forward_hook(self._sent)
 
     def loglikelihood(self, packet: Packet) -> list[Response]:
-        encoded = encode_scored(packet, self.encoder)
+        encoded = encode_requests(packet.instances, self.encoder)
         rows = share_rows((instance.key, request) for instance, request in zip(packet.instances, encoded, strict=True))
         scores: dict[Span, SpanScore] = {}
         with self._measured(packet.kind) as spent, torch.inference_mode():
@@ -104,8 +95,8 @@ class HFModel:
         responses: dict[InstanceKey, Response] = {}
         for generation, instances in _by_generation(packet.instances):
             task = instances[0].key.task
-            check_generation(generation, task=task, max_length=self.encoder.max_length, known=GENERATION_OPTIONS)
-            prompts = encode_prompts(instances, self.encoder, room=generation.max_new_tokens)
+            check_generation(generation, task=task, max_length=self.encoder.max_length, known=generation_options())
+            prompts = encode_requests(instances, self.encoder)
             replies = self._reply_all(instances, prompts, generation)
             for instance, prompt in zip(instances, prompts, strict=True):
                 ending, text = replies[_reply_identity(instance, prompt, generation)]
@@ -115,12 +106,13 @@ class HFModel:
                     input_tokens=len(prompt.ids),
                     output_tokens=ending.tokens,
                     cut_tokens=prompt.cut_tokens,
+                    input_ids=prompt.ids,
                     finish_reason=ending.reason,
                 )
         return [responses[instance.key] for instance in packet.instances]
 
     def _reply_all(
-        self, instances: Sequence[Instance], prompts: Sequence[Prompt], generation: Generation
+        self, instances: Sequence[Instance], prompts: Sequence[Encoded], generation: Generation
     ) -> dict[Any, tuple[Ending, str]]:
         """Replies by identity: equal prompts are one request unless each is to draw its own reply."""
         wanted: dict[Any, tuple[Ids, InstanceKey]] = {}
@@ -231,7 +223,7 @@ def _by_generation(instances: Iterable[Instance]) -> list[tuple[Generation, list
     return groups
 
 
-def _reply_identity(instance: Instance, prompt: Prompt, generation: Generation) -> Any:
+def _reply_identity(instance: Instance, prompt: Encoded, generation: Generation) -> Any:
     return (prompt.ids, instance.key if generation.do_sample else None)
 
 

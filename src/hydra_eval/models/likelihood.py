@@ -85,15 +85,16 @@ def respond(instance: Instance, encoded: Encoded, scores: dict[Span, SpanScore])
     """The response to one request from the scores of its spans."""
     found = [scores[span] for span in encoded.spans]
     logprobs = tuple(value for score in found for value in score.logprobs)
-    rolling = instance.kind is RequestKind.ROLLING
+    rolling, ids = instance.kind is RequestKind.ROLLING, encoded.ids
     return Response(
         key=instance.key,
         logprob=sum(logprobs, 0.0),
         token_logprobs=logprobs,
         is_greedy=None if rolling else all(score.is_greedy for score in found),
-        input_tokens=len(encoded.spans[0].inputs) - len(encoded.spans[0].target) + 1 if encoded.spans else 0,
+        input_tokens=len(ids) - encoded.scored,
         output_tokens=len(logprobs),
         cut_tokens=encoded.cut_tokens,
+        input_ids=ids,
     )
 
 

@@ -47,12 +47,7 @@ def check_generation(generation: Generation, *, task: str, max_length: int, know
                 f"{task}: generation option '{name}' is not known to transformers.{did_you_mean(name, known)} "
                 "Options are the fields of transformers.GenerationConfig."
             )
-    if generation.max_new_tokens >= max_length:
-        raise UserError(
-            f"{task}: a reply of up to {generation.max_new_tokens} tokens leaves no room for a prompt in the model's "
-            f"window of {max_length} tokens: lower generation.max_new_tokens, or raise model.max_length if the model "
-            "allows it."
-        )
+    check_reply_room(generation, task=task, max_length=max_length)
     if generation.do_sample and generation.temperature <= 0:
         raise UserError(
             f"{task}: do_sample=true with temperature={generation.temperature}: sampling needs a temperature "
@@ -60,6 +55,16 @@ def check_generation(generation: Generation, *, task: str, max_length: int, know
         )
     if generation.do_sample and generation.extra.get("num_beams", 1) != 1:
         raise UserError(f"{task}: sampling does not go with num_beams; set do_sample=false or num_beams=1.")
+
+
+def check_reply_room(generation: Generation, *, task: str, max_length: int) -> None:
+    """UserError where a reply may be as long as the window."""
+    if generation.max_new_tokens >= max_length:
+        raise UserError(
+            f"{task}: a reply of up to {generation.max_new_tokens} tokens leaves no room for a prompt in the model's "
+            f"window of {max_length} tokens: lower generation.max_new_tokens, or raise model.max_length if the model "
+            "allows it."
+        )
 
 
 def reply_seed(seed: int, key: InstanceKey) -> int:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.errors import UserError, did_you_mean
 from hydra_eval.hub import go_offline_if_unreachable
+from hydra_eval.models.replies import check_generation
+from hydra_eval.records import Generation
 
 DEFAULT_MAX_LENGTH = 2048
 LENGTH_FIELDS = ("n_positions", "max_position_embeddings", "n_ctx")
@@ -90,6 +93,21 @@ def find_max_length(config: ModelConfig, hf_config: Any, tokenizer: Any) -> int:
             return int(length)
     limit = getattr(tokenizer, "model_max_length", None)
     return DEFAULT_MAX_LENGTH if limit is None or limit >= NO_LIMIT else int(limit)
+
+
+def check_hf_generations(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
+    """UserError for a task whose way to generate this model cannot run."""
+    max_length = find_max_length(config, load_hf_config(config), tokenizer)
+    for task, generation in generations.items():
+        check_generation(generation, task=task, max_length=max_length, known=generation_options())
+
+
+@cache
+def generation_options() -> frozenset[str]:
+    """What transformers lets a user say of generation."""
+    from transformers import GenerationConfig
+
+    return frozenset(GenerationConfig().to_dict()) - {"_from_model_config", "transformers_version"}
 
 
 def pin_cpu_arithmetic() -> None:

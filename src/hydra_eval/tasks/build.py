@@ -23,9 +23,10 @@ from hydra_eval.tasks.cells import Cell, cells
 from hydra_eval.tasks.class_task import build_class_task
 from hydra_eval.tasks.code_gate import check_code_gate
 from hydra_eval.tasks.custom_data import custom_splits
+from hydra_eval.tasks.formulations import check_formulation, say_one_place, say_unconcerned
 from hydra_eval.tasks.hooks import with_references
 from hydra_eval.tasks.measures import Measures, measures_of
-from hydra_eval.tasks.shot_plan import pool_splits, shot_config_of
+from hydra_eval.tasks.shot_plan import check_eval_pools, pool_splits, shot_config_of
 from hydra_eval.tasks.task import Task
 from hydra_eval.tasks.yaml_task import build_yaml_task
 
@@ -57,6 +58,7 @@ def order_tasks(config: RunConfig) -> Order:
         raise UserError("No task chosen: write task=NAME; 'hydra-eval run --help' lists the names.")
     check_code_gate(config.tasks, allowed=config.allow_code_execution)
     checked = {key: task_config(with_references(content)) for key, content in config.tasks.items()}
+    say_unconcerned(checked.values(), config.prompt)
     return order_cells(cells(config, checked), checked, config)
 
 
@@ -69,6 +71,7 @@ def order_cells(wanted: Sequence[Cell], tasks: Mapping[str, TaskConfig], config:
         if tasks[cell.key].python_class is None and tasks[cell.key].table is None
     }
     for cell in wanted:
+        check_formulation(tasks[cell.key], config.prompt)
         if tasks[cell.key].table is not None:
             check_table_task(cell, tasks[cell.key], config)
     sources = {cell.name: _source(cell, tasks[cell.key], config, chosen[cell.name]) for cell in wanted}
@@ -93,7 +96,10 @@ def build_tasks(config: RunConfig) -> list[Task]:
 
 def build_ordered(order: Order, shelf: Shelf) -> list[Task]:
     """The tasks, from data that has been read."""
-    return [_built(cell, order, shelf) for cell in order.cells]
+    tasks = [_built(cell, order, shelf) for cell in order.cells]
+    check_eval_pools(tasks, order.config.fewshot.on_eval_split)
+    say_one_place(tasks, order.config.prompt)
+    return tasks
 
 
 def build_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Task:

@@ -73,8 +73,9 @@ def build_class_task(cell: Cell, task: TaskConfig, config: RunConfig) -> Task:
         version=made.VERSION,
         config=_shown(made, task, cell),
         source=task.file,
-        specs=cell.specs,
+        asks=cell.asks,
         key=cell.key,
+        order=cell.order,
     )
 
 
@@ -87,6 +88,12 @@ def _check_choices(cell: Cell, task: TaskConfig, config: RunConfig) -> None:
         )
     if config.metrics:
         raise UserError(f"{task.file}: a Python class scores its documents itself; leave 'metrics=' at task.")
+    for name, usual in (("style", "lm_eval"), ("choice_space", "keep")):
+        if (given := getattr(config.prompt, name)) != usual:
+            raise UserError(
+                f"{task.file}: a Python class words its prompts itself, so prompt.{name}={given} cannot be followed. "
+                "Run it by itself without that option."
+            )
 
 
 def _made(task: TaskConfig, config: RunConfig) -> Any:

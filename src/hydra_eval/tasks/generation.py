@@ -5,7 +5,6 @@ Defaults and aliases: lm-eval 0.4.13.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,8 +12,6 @@ from hydra_eval.config.schema import GenerationOverrides
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
 from hydra_eval.records import Generation
-
-log = logging.getLogger(__name__)
 
 LENGTH_KEYS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """Names for the longest reply in tokens; the first one given counts."""
@@ -35,12 +32,7 @@ def merged_kwargs(task: TaskConfig, overrides: GenerationOverrides) -> dict[str,
     _refuse_constraints(overrides.extra, "generation.extra")
     if "temperature" in kwargs:
         kwargs["temperature"] = _temperature(kwargs["temperature"], task.file)
-    merged = kwargs | _given(overrides, kwargs)
-    for name in ("temperature", "top_p", "top_k"):
-        if getattr(overrides, name) and not is_sampled(merged):
-            text = "%s: generation.%s has no effect on greedy decoding; add generation.do_sample=true."
-            log.warning(text, task.task, name)
-    return merged
+    return kwargs | _given(overrides, kwargs)
 
 
 def is_sampled(kwargs: Mapping[str, Any]) -> bool:

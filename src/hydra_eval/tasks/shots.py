@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hydra_eval.config.functions import resolve_callable
 from hydra_eval.config.prompting import FewshotConfig
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
@@ -13,21 +14,69 @@ from hydra_eval.errors import UserError
 log = logging.getLogger(__name__)
 
 
-def shot_count(task: TaskConfig, asked_by_spec: int | None, fewshot: FewshotConfig) -> int:
-    """The one rule: `name|n`, else `fewshot.n`, else the task's `num_fewshot`, else 0.
+def shot_counts(task: TaskConfig, asked_by_spec: int | None, fewshot: FewshotConfig) -> dict[int | None, int]:
+    """What is asked → what the task gets. The one rule: `name|n`, else `fewshot.n`, else the number of examples that
+    the run names, else the task's `num_fewshot`, else 0; None stands for the last two.
 
-    A 0 in the task's YAML gives way to `fewshot.n`, unless `fewshot.on_pinned=keep` (lm-eval's rule).
+    A 0 in the task's YAML gives way to `fewshot.n`, unless `fewshot.on_pinned=keep` (lm-eval's rule). A task with
+    `fixed: true` in its `fewshot_config` has its own number alone: UserError, or that under `fewshot.on_fixed=keep`.
     """
-    if asked_by_spec is not None:
-        return _fitting(asked_by_spec, task)
-    if fewshot.n is None:
-        return _fitting(task.num_fewshot or 0, task)
-    if task.num_fewshot == 0 and fewshot.n > 0 and task.output_type != "loglikelihood_rolling":
-        if fewshot.on_pinned == "keep":
-            log.info("%s: its file says num_fewshot: 0, which fewshot.on_pinned=keep keeps.", task.task)
-            return 0
-        log.info("%s: its file says num_fewshot: 0; fewshot.n=%d counts (fewshot.on_pinned).", task.task, fewshot.n)
-    return _fitting(int(fewshot.n), task)
+    asked = _asked(asked_by_spec, fewshot)
+    own = task.num_fewshot or 0
+    counts: dict[int | None, int] = {None: own} if asked is None else {count: count for count in asked}
+    others = [count for count in counts.values() if count != own]
+    if not takes_shots(task):
+        if any(counts.values()):
+            log.info(
+                "%s: perplexity of whole texts takes no examples; %s asked, 0 used.", task.task, _list(counts.values())
+            )
+        return dict.fromkeys(counts, 0)
+    if others and _is_fixed(task):
+        _keep_fixed(task, own, others, fewshot)
+        return dict.fromkeys(counts, own)
+    if others and task.num_fewshot == 0 and asked_by_spec is None:
+        return _unpinned(task, counts, fewshot)
+    return counts
+
+
+def takes_shots(task: TaskConfig) -> bool:
+    return task.output_type != "loglikelihood_rolling"
+
+
+def _asked(by_spec: int | None, fewshot: FewshotConfig) -> list[int] | None:
+    if by_spec is not None:
+        return [by_spec]
+    if fewshot.n is not None:
+        return fewshot.n if isinstance(fewshot.n, list) else [fewshot.n]
+    named = {"fixed": fewshot.indices, "samples": fewshot.samples}.get(fewshot.strategy)
+    rows = resolve_callable(named, where="fewshot.samples")() if isinstance(named, str) else named
+    return [len(rows)] if isinstance(rows, list) else None
+
+
+def _is_fixed(task: TaskConfig) -> bool:
+    fixed = (task.fewshot_config or {}).get("fixed", False)
+    if not isinstance(fixed, bool):
+        raise UserError(f"{task.file}: fewshot_config.fixed={fixed!r} must be true or false.")
+    return fixed
+
+
+def _keep_fixed(task: TaskConfig, own: int, others: Sequence[int], fewshot: FewshotConfig) -> None:
+    if fewshot.on_fixed == "keep":
+        log.info("%s: its examples are fixed at %d (fewshot.on_fixed=keep); not %s.", task.task, own, _list(others))
+        return
+    raise UserError(
+        f"{task.file}: '{task.task}' has its number of examples fixed at {own} (fewshot_config), but {_list(others)} "
+        f"are asked for. Ask for {own} ('{task.task}|{own}'), or let it keep its own with fewshot.on_fixed=keep."
+    )
+
+
+def _unpinned(task: TaskConfig, counts: Mapping[int | None, int], fewshot: FewshotConfig) -> dict[int | None, int]:
+    if fewshot.on_pinned == "keep":
+        log.info("%s: its file says num_fewshot: 0, which fewshot.on_pinned=keep keeps.", task.task)
+        return dict.fromkeys(counts, 0)
+    text = "%s: its file says num_fewshot: 0; the %s asked for count (fewshot.on_pinned)."
+    log.info(text, task.task, _list(counts.values()))
+    return dict(counts)
 
 
 def refuse_two_counts(overrides: Sequence[str]) -> None:
@@ -46,8 +95,5 @@ def pool_split(task: TaskConfig, *, own_split: Any, override: str | None) -> Any
     return override or own_split or task.training_split or task.validation_split or task.test_split
 
 
-def _fitting(count: int, task: TaskConfig) -> int:
-    if count > 0 and task.output_type == "loglikelihood_rolling":
-        log.info("%s: perplexity of whole texts takes no examples; %d asked, 0 used.", task.task, count)
-        return 0
-    return count
+def _list(counts: Iterable[int]) -> str:
+    return ", ".join(map(str, counts))

@@ -11,10 +11,13 @@ from hydra_eval.filters.base import Pipeline
 from hydra_eval.metrics.base import BoundMetric
 from hydra_eval.records import Doc, Generation, Request
 from hydra_eval.style import Style
+from hydra_eval.tasks.asks import Ask
 
 Row: TypeAlias = Mapping[str, Any]
 OwnRequests: TypeAlias = Callable[[Doc, Sequence[Doc], Style], list[Request]]
 """`(doc, its examples, style) -> requests`, prompts included."""
+PickFunction: TypeAlias = Callable[[list[dict[str, Any]], dict[str, Any], int, int], list[int]]
+"""`(rows of the pool, the document's row, n, seed) -> places in that pool`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,9 @@ class Template:
     gen_prefix: Callable[[Row], str | None]
     target_delimiter: str
     fewshot_delimiter: str
+    own: Template | None = None
+    """The task's wording, where a formulation or an order of the choices has changed it: documents and examples are
+    compared by what that says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +66,8 @@ class ShotPlan:
     """The pool holds rows of a split that is evaluated."""
     docs_are_shuffled: bool = False
     """The documents stand in lighteval's order already, as those of a TASKS_TABLE do."""
+    function: PickFunction | None = None
+    """The strategy, where it is a function of the user's own."""
     drawn_by_task: bool = False
     """The task's own code draws the examples, within its prompts; they are in no pool and in no row."""
 
@@ -97,8 +105,8 @@ class Task:
     """The resolved YAML, for the results file."""
     source: str
     """The task's file."""
-    specs: tuple[str, ...] = ()
-    """The values of `task=` that asked for it."""
+    asks: tuple[Ask, ...] = ()
+    """What it answers: SPECs, and what the run asks of their tasks."""
     key: str = ""
     """Of `tasks` in the run's config."""
     order: int = 0

@@ -16,6 +16,7 @@ from hydra_eval.data.task_data import TaskData
 from hydra_eval.errors import at_document
 from hydra_eval.records import Doc
 from hydra_eval.tasks.cells import Cell
+from hydra_eval.tasks.formulations import worded
 from hydra_eval.tasks.generation import generation
 from hydra_eval.tasks.hooks import hook
 from hydra_eval.tasks.measures import Measures
@@ -28,9 +29,11 @@ def build_yaml_task(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskD
     """Number one cell's documents and resolve everything about it."""
     found = documents(cell.name, task, data, hook(task.process_docs, f"{task.file}: process_docs"))
     columns = tuple(found.docs[0].row)
-    template, shot_template = _template(task, columns, {}), _template(task, columns, shot_config_of(task))
+    own = _template(task, columns, {})
+    chosen = choose(found.docs, data.choice, partial(_asked, own))
+    templates = (own, _template(task, columns, shot_config_of(task)))
+    template, shot_template = worded(cell, task, config=config, docs=found.docs, templates=templates)
     multiple_input, multiple_target = _shapes(template, found.docs[0])
-    chosen = choose(found.docs, data.choice, partial(_asked, template))
     pool = shot_pool(cell, task, config, data)
     kwargs = measures.generation_kwargs
     seed = config.generation.seed if config.generation.seed is not None else config.seed
@@ -54,8 +57,9 @@ def build_yaml_task(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskD
         version=task.metadata.get("version", "Yaml"),
         config=shown_config(task, cell, kwargs) | {"fewshot_config": shown_shots(task)},
         source=task.file,
-        specs=cell.specs,
+        asks=cell.asks,
         key=cell.key,
+        order=cell.order,
         data=data_facts(data, found, chosen, pool=pool.splits),
     )
 

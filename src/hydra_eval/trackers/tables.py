@@ -40,6 +40,8 @@ def _doc_columns(rows: Sequence[SampleRow]) -> dict[str, list[Any]]:
 def _request_columns(rows: Sequence[SampleRow]) -> dict[str, list[Any]]:
     return {
         "shots": [_json(row.shots) for row in rows],
+        "shots_requested": [row.shots_requested for row in rows],
+        "shots_used": [row.shots_used for row in rows],
         "input_tokens": [_sum(row.input_tokens) for row in rows],
         "output_tokens": [_sum(row.output_tokens) for row in rows],
         "cut_tokens": [_sum(row.cut_tokens) for row in rows],

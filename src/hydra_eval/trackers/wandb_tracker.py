@@ -13,7 +13,7 @@ from typing import Any
 from hydra_eval.config.schema import TrackerConfig
 from hydra_eval.records import SampleRow
 from hydra_eval.trackers.base import RunFacts
-from hydra_eval.trackers.summary import summary_metrics
+from hydra_eval.trackers.summary import cell_table, summary_metrics
 from hydra_eval.trackers.tables import sample_table
 from hydra_eval.trackers.wandb_settings import environment, requested_mode, run_settings
 
@@ -57,10 +57,7 @@ class WandbTracker:
             return
         columns, data = sample_table(rows)
         with environment(self._run_facts.folder):
-            import wandb
-
-            _allow_rows(wandb.Table, len(data))
-            self._run.log({f"samples/{task}": wandb.Table(columns=columns, data=data)})
+            self._log_table(f"samples/{task}", columns, data)
 
     def results(self, results: Mapping[str, Any]) -> None:
         if self._run is None:
@@ -68,6 +65,9 @@ class WandbTracker:
         with environment(self._run_facts.folder):
             self._run.config.update({"n-shot": dict(results.get("n-shot", {}))}, allow_val_change=True)
             self._run.summary.update(summary_metrics(results))
+            columns, data = cell_table(results)
+            if data:
+                self._log_table("cells", columns, data)
 
     def files(self, paths: Sequence[Path]) -> None:
         """Copies the files, so that a later change to one of them does not spoil a pending upload."""
@@ -96,6 +96,12 @@ class WandbTracker:
             if self._artifact is not None and not run.offline:
                 self._artifact.wait(timeout=ANSWER_SECONDS)  # `finish` does not tell of a refused upload
         _drop_links(Path(run.sync_dir))
+
+    def _log_table(self, name: str, columns: list[str], data: list[list[Any]]) -> None:
+        import wandb
+
+        _allow_rows(wandb.Table, len(data))
+        self._run.log({name: wandb.Table(columns=columns, data=data)})
 
     @property
     def _run_facts(self) -> RunFacts:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from hydra_eval.commands.visible import marked_ids, pieces, visible
 from hydra_eval.models.dummy import WordTokenizer
+from hydra_eval.visible import head_and_tail, marked_ids, pieces, visible
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,16 @@ def test_the_scored_ids_stand_in_brackets() -> None:
 
 def test_each_token_stands_beside_its_text() -> None:
     assert pieces([0, 1], WordTokenizer()) == "0=<s>  1=</s>"
+
+
+@pytest.mark.parametrize(
+    ("most", "shown"),
+    [
+        (None, ["a", "b", "c", "d", "e"]),
+        (5, ["a", "b", "c", "d", "e"]),
+        (3, ["a", "… 2 lines left out …", "d", "e"]),
+        (1, ["… 4 lines left out …", "e"]),
+    ],
+)
+def test_long_texts_show_their_ends(most: int | None, shown: list[str]) -> None:
+    assert head_and_tail(["a", "b", "c", "d", "e"], most) == shown

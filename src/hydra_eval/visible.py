@@ -30,3 +30,12 @@ def pieces(ids: Sequence[int], tokenizer: Any) -> str:
 
 def _one_line(text: str) -> str:
     return visible(text).replace("\n", "")
+
+
+def head_and_tail(lines: Sequence[str], most: int | None) -> list[str]:
+    """At most so many lines, half of them from each end, with a line between them that counts the rest."""
+    if most is None or len(lines) <= most:
+        return list(lines)
+    head = most // 2
+    tail = most - head
+    return [*lines[:head], f"… {len(lines) - most} lines left out …", *lines[len(lines) - tail :]]
