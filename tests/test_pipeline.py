@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.aggregate import merge_rows
 from hydra_eval.errors import UserError
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.pipeline import Work, prepare, score
 from hydra_eval.plan import share_out
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Doc, Instance, Request, RequestKind, Response, SampleRow
-from hydra_eval.style import Style
+from hydra_eval.results.aggregate import merge_rows
 from hydra_eval.tasks.task import Task
 
 from .toys import COLOURS, GREEDY, docs_of, toy_task

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.fewshot import pick_shots
 from hydra_eval.instances import make_instances
-from hydra_eval.prompts import render_prompt
+from hydra_eval.prompts.render import render_prompt
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import RequestKind, Response, SampleRow
+from hydra_eval.results.aggregate import aggregate, merge_rows
 from hydra_eval.sample_file import as_plain, digest, doc_hash, sample_line, sample_record, task_hash
 from hydra_eval.scoring import Answered, score_documents
-from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
 from .test_aggregate import row

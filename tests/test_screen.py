@@ -5,8 +5,8 @@ import logging
 import pytest
 from rich.table import Table
 
-from hydra_eval.report import Results
-from hydra_eval.result_tables import results_table
+from hydra_eval.results.report import Results
+from hydra_eval.results.tables import results_table
 from hydra_eval.screen import Screen
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 
 
 def spoken(messages: list[dict[str, str]], add_generation_prompt: bool) -> str:

@@ -30,8 +30,8 @@ from hydra_eval.config.tasks_file import expanded
 from hydra_eval.errors import UserError
 from hydra_eval.fleet import Failure, Fleet, JobFailed, start_fleet
 from hydra_eval.launch import Launch
-from hydra_eval.report import Results
 from hydra_eval.resources import conf_folder
+from hydra_eval.results.report import Results
 from hydra_eval.runner import ModelShelf
 from hydra_eval.screen import Screen
 from hydra_eval.sweep import SweepIndex

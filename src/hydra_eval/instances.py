@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hydra_eval.choice_space import choice_request
 from hydra_eval.errors import UserError
+from hydra_eval.prompts.choice_space import choice_request
 from hydra_eval.records import Doc, Instance, InstanceKey, Request, RequestKind
 from hydra_eval.tasks.task import Task
 

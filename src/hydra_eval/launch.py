@@ -8,8 +8,8 @@ from pathlib import Path
 
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.fleet import Fleet, JobFailed, default_device
-from hydra_eval.report import Results
-from hydra_eval.results import plain
+from hydra_eval.results.file import plain
+from hydra_eval.results.report import Results
 from hydra_eval.runner import Job, ModelShelf, run_job
 from hydra_eval.screen import Screen
 from hydra_eval.trackers import build_tracker

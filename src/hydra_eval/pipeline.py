@@ -7,18 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from hydra_eval.choice_space import say_scored_blanks
 from hydra_eval.errors import UserError, at_document
 from hydra_eval.fewshot import Picks, fewer, pick_shots
-from hydra_eval.fitting import ONLY_CUT, Asked, Limits, fit
 from hydra_eval.instances import identified, requests_of
-from hydra_eval.overflow import Overflow
 from hydra_eval.plan import plan_packets
-from hydra_eval.prompts import render_prompt
+from hydra_eval.prompts.choice_space import say_scored_blanks
+from hydra_eval.prompts.fitting import ONLY_CUT, Asked, Limits, fit
+from hydra_eval.prompts.overflow import Overflow
+from hydra_eval.prompts.render import render_prompt
+from hydra_eval.prompts.seams import say_odd_seams
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Doc, DocKey, Instance, InstanceKey, Packet, Request, Response, SampleRow
 from hydra_eval.scoring import Answered, check_filters, check_targets, score_documents
-from hydra_eval.seams import say_odd_seams
-from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
 

@@ -12,26 +12,26 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.config.no_effect import Situation, without_effect
 from hydra_eval.config.schema import ModelConfig, RunConfig
 from hydra_eval.data.shelf import Shelf
 from hydra_eval.dry_run.report import content_of, dry_run
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot.facts import shot_facts
-from hydra_eval.fitting import limits_of
 from hydra_eval.fleet import Fleet
-from hydra_eval.group_plans import GroupPlan, plan_groups
-from hydra_eval.groups import aggregate_groups
 from hydra_eval.models import check_generations, load_encoder, load_model, load_tokenizer
 from hydra_eval.models.base import Efficiency, Model
 from hydra_eval.models.chat import style_of, template_of
-from hydra_eval.overflow import overflow_facts
 from hydra_eval.pipeline import Scored, Work, prepare, score
 from hydra_eval.plan import share_out
+from hydra_eval.prompts.fitting import limits_of
+from hydra_eval.prompts.overflow import overflow_facts
 from hydra_eval.records import Packet, RequestKind, Response, SampleRow
-from hydra_eval.report import Results, report
-from hydra_eval.results import RunRecord, results_dict
+from hydra_eval.results.aggregate import aggregate, merge_rows
+from hydra_eval.results.file import RunRecord, results_dict
+from hydra_eval.results.group_plans import GroupPlan, plan_groups
+from hydra_eval.results.groups import aggregate_groups
+from hydra_eval.results.report import Results, report
 from hydra_eval.run_files import write_dry_run, write_ids, write_results, write_samples
 from hydra_eval.screen import Screen
 from hydra_eval.tasks.build import build_ordered, load_data, order_tasks

@@ -14,12 +14,12 @@ from rich.table import Table
 from hydra_eval.console import notice_console, plain_console
 from hydra_eval.dry_run.report import DryRun
 from hydra_eval.dry_run.show import counts_table, first_prompts, forecast
-from hydra_eval.overflow import cut_line, is_default
 from hydra_eval.pipeline import Work
+from hydra_eval.prompts.overflow import cut_line, is_default
 from hydra_eval.records import Packet, SampleRow
-from hydra_eval.report import Results
 from hydra_eval.resources import from_here
-from hydra_eval.result_tables import family_lines, metric_cells, result_tables
+from hydra_eval.results.report import Results
+from hydra_eval.results.tables import family_lines, metric_cells, result_tables
 from hydra_eval.tasks.task import Task
 
 log = logging.getLogger(__name__)

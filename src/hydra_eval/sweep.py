@@ -10,8 +10,8 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from hydra_eval.report import Results
-from hydra_eval.result_tables import number
+from hydra_eval.results.report import Results
+from hydra_eval.results.tables import number
 from hydra_eval.sample_file import as_plain
 from hydra_eval.screen import Screen
 

@@ -9,10 +9,10 @@ from rich.console import Console
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.dry_run.report import DryRun, dry_run
 from hydra_eval.dry_run.show import PROMPTS, REQUESTS, counts_table, first_prompts, forecast
-from hydra_eval.fitting import limits_of
 from hydra_eval.models import load_encoder, load_tokenizer
 from hydra_eval.pipeline import prepare
-from hydra_eval.style import Style
+from hydra_eval.prompts.fitting import limits_of
+from hydra_eval.prompts.style import Style
 from hydra_eval.tasks.task import Task
 
 from ..toys import COLOURS, docs_of, shot_plan, toy_task

@@ -13,8 +13,8 @@ from hydra_eval.config.schema import ModelConfig
 from hydra_eval.instances import identified, requests_of
 from hydra_eval.models.chat import chat_renderer
 from hydra_eval.models.encoding import encode_pairs, encoder_of
-from hydra_eval.prompts import render_prompt
-from hydra_eval.style import Style
+from hydra_eval.prompts.render import render_prompt
+from hydra_eval.prompts.style import Style
 
 from ..toys import COLOURS, docs_of, toy_task
 

@@ -15,8 +15,8 @@ from hydra_eval.models.chat import style_of
 from hydra_eval.models.encoding import encode_pairs
 from hydra_eval.models.hf import HFModel
 from hydra_eval.pipeline import document_requests
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Instance, RequestKind
-from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
 from ..toys import CHOICE, built, data_sets_prepared_in, oracle_task, write_task

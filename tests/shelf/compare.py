@@ -26,12 +26,12 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.config.schema import DataConfig
 from hydra_eval.config.task_yaml import read_task_yaml
 from hydra_eval.pipeline import Work, prepare, score
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Instance, RequestKind, Response
-from hydra_eval.style import Style
+from hydra_eval.results.aggregate import aggregate, merge_rows
 
 from ..parity.redirect import local_dataset, write_wrapper
 from ..toys import built, write_rows

@@ -16,7 +16,7 @@ import pytest
 from hydra_eval.config.schema import DataConfig
 from hydra_eval.config.task_index import task_index
 from hydra_eval.pipeline import prepare
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 from hydra_eval.tasks.templates import text_field
 
 from ..toys import built

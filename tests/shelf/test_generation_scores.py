@@ -15,7 +15,7 @@ from hydra_eval.config.functions import resolve_function
 from hydra_eval.config.schema import DataConfig
 from hydra_eval.errors import UserError
 from hydra_eval.pipeline import prepare
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 
 from ..toys import built
 from .compare import SEED, SHELF, write_splits

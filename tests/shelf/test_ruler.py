@@ -14,7 +14,7 @@ from hydra_eval.config.functions import resolve_function
 from hydra_eval.config.schema import DataConfig, ModelConfig
 from hydra_eval.errors import UserError
 from hydra_eval.pipeline import prepare
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.tasks.task import Task
 

@@ -9,11 +9,11 @@ import pytest
 
 from hydra_eval.config.schema import DataConfig, FewshotConfig, GenerationOverrides, ModelConfig
 from hydra_eval.errors import UserError
-from hydra_eval.fitting import limits_of
 from hydra_eval.models import load_encoder, load_tokenizer
 from hydra_eval.pipeline import prepare, score
+from hydra_eval.prompts.fitting import limits_of
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Instance, RequestKind, Response, SampleRow
-from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
 from ..toys import Rows, write_rows

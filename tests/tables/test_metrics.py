@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.aggregate import TaskResult, aggregate
+from hydra_eval.results.aggregate import TaskResult, aggregate
 from hydra_eval.tables.aggregations import kept_value
 from hydra_eval.tables.lighteval.corpus_metrics import CorpusLevelTranslationMetric
 from hydra_eval.tables.lighteval.metrics import Metrics

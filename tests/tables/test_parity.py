@@ -12,7 +12,7 @@ import pytest
 from hydra_eval.config.schema import DataConfig, FewshotConfig, RunConfig
 from hydra_eval.config.task_config import task_key
 from hydra_eval.fewshot import pick_shots
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 from hydra_eval.tables.load import table_entries
 from hydra_eval.tasks.build import build_tasks
 

@@ -8,11 +8,11 @@ from hypothesis import given
 
 from hydra_eval.fewshot import pick_shots
 from hydra_eval.pipeline import prepare
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 from hydra_eval.tables.lighteval.docs import Doc
 from hydra_eval.tables.prompts import table_messages, table_prompt
 
-from ..prompt_vectors import ASKED, SHOTS, VECTORS, Row, Vector
+from ..prompts.prompt_vectors import ASKED, SHOTS, VECTORS, Row, Vector
 from ..wordings import INSTRUCTIONS, QUESTIONS, STYLES
 from .files import entry, table_task, write_table
 

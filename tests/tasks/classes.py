@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hydra_eval.config.schema import DataConfig, FewshotConfig, RunConfig
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import RequestKind
-from hydra_eval.style import Style
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.tasks.task import Task
 

@@ -12,9 +12,9 @@ from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot import pick_shots
 from hydra_eval.pipeline import prepare, score
-from hydra_eval.prompts import render_prompt
+from hydra_eval.prompts.render import render_prompt
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Response
-from hydra_eval.style import Style
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.tasks.cells import cells
 

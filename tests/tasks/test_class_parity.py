@@ -12,7 +12,7 @@ import pytest
 from hydra_eval.config.schema import DataConfig, FewshotConfig, RunConfig
 from hydra_eval.config.task_config import fill_defaults
 from hydra_eval.config.task_yaml import read_task_yaml
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.tasks.task import Task
 

@@ -9,7 +9,7 @@ import pytest
 from hydra_eval.config.schema import FewshotConfig, GenerationOverrides, PromptConfig
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot import pick_shots
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 
 from .classes import SPANS, asked, class_task, scored, write_classes
 

@@ -17,8 +17,8 @@ from hydra_eval.config.prompting import FewshotConfig, PromptConfig
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
 from hydra_eval.pipeline import Work, prepare, score
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Doc, Response, SampleRow
-from hydra_eval.style import Style
 from hydra_eval.tasks.formulations import check_formulation, shown_order
 from hydra_eval.tasks.task import Task
 

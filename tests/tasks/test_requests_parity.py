@@ -12,8 +12,8 @@ import pytest
 from hydra_eval.config.schema import FewshotConfig
 from hydra_eval.fewshot import pick_shots
 from hydra_eval.instances import request_arguments
-from hydra_eval.prompts import render_prompt
-from hydra_eval.style import Style
+from hydra_eval.prompts.render import render_prompt
+from hydra_eval.prompts.style import Style
 from hydra_eval.tasks.task import Task
 
 from ..toys import CHOICE, COLOURS, FRUIT, Rows, built, oracle_task, write_task

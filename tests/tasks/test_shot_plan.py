@@ -13,7 +13,7 @@ from hydra_eval.config.schema import DataConfig, FewshotConfig
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot import Picks, pick_shots
 from hydra_eval.pipeline import prepare
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 from hydra_eval.tasks.task import Task
 
 from ..toys import CHOICE, COLOURS, FRUIT, built, write_rows, write_task

@@ -9,13 +9,13 @@ from typing import Any
 
 from hydra_eval.commands.composed import composed
 from hydra_eval.config.schema import RunConfig
+from hydra_eval.dry_run.preview import Section, previews, sections
 from hydra_eval.errors import UserError, at_document
-from hydra_eval.fitting import Asked, limits_of
 from hydra_eval.models import check_generations, load_encoder, load_tokenizer
 from hydra_eval.models.chat import style_of
 from hydra_eval.models.encoding import Encoder
 from hydra_eval.pipeline import prepare
-from hydra_eval.preview import Section, previews, sections
+from hydra_eval.prompts.fitting import Asked, limits_of
 from hydra_eval.records import Doc, Instance, RequestKind, Response
 from hydra_eval.sample_file import as_plain
 from hydra_eval.scoring import as_reply, scores_of

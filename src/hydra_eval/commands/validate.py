@@ -22,9 +22,9 @@ from hydra_eval.fewshot import pick_shots
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.pipeline import document_requests
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Instance, RequestKind, Response
 from hydra_eval.scoring import Answered, check_filters, score_documents
-from hydra_eval.style import Style
 from hydra_eval.tasks.build import build_task
 from hydra_eval.tasks.cells import cells
 from hydra_eval.tasks.hooks import with_references

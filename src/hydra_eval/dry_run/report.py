@@ -9,12 +9,12 @@ from typing import Any
 from hydra_eval import __version__
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.dry_run.counts import Counts, count
+from hydra_eval.dry_run.preview import Preview, as_json, previews
 from hydra_eval.fewshot.facts import shot_facts
-from hydra_eval.fitting import Asked
 from hydra_eval.models.encoding import Encoder
-from hydra_eval.overflow import facts_of
 from hydra_eval.pipeline import Work
-from hydra_eval.preview import Preview, as_json, previews
+from hydra_eval.prompts.fitting import Asked
+from hydra_eval.prompts.overflow import facts_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

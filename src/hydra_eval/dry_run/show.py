@@ -8,8 +8,8 @@ from rich import box
 from rich.table import Table
 
 from hydra_eval.dry_run.counts import Counts
+from hydra_eval.dry_run.preview import Section, sections
 from hydra_eval.dry_run.report import DryRun, DryTask, shown_rows
-from hydra_eval.preview import Section, sections
 
 PROMPTS = 3
 """Tasks whose first prompt is shown; those of all are in the file."""

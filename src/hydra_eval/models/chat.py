@@ -12,7 +12,7 @@ import jinja2
 
 from hydra_eval.config.prompting import PromptConfig
 from hydra_eval.errors import UserError, did_you_mean, known_names
-from hydra_eval.style import Style, Turns
+from hydra_eval.prompts.style import Style, Turns
 
 logger = logging.getLogger(__name__)
 

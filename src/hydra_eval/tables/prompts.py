@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hydra_eval.joins import LightevalWording, bare_query
-from hydra_eval.style import Style, Turns
+from hydra_eval.prompts.joins import LightevalWording, bare_query
+from hydra_eval.prompts.style import Style, Turns
 
 
 def table_prompt(doc: Any, shots: Sequence[Any], style: Style) -> str:

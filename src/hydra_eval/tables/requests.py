@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hydra_eval.choice_space import choice_request
 from hydra_eval.errors import UserError
+from hydra_eval.prompts.choice_space import choice_request
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Doc, Generation, Request, RequestKind
-from hydra_eval.style import Style
 from hydra_eval.tables.kinds import GENERATIVE, LOGPROBS, PERPLEXITY, WITH_UNCONDITIONED
 from hydra_eval.tables.prompts import table_prompt
 

@@ -10,8 +10,8 @@ from typing import Any
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Doc, Generation, Request, RequestKind
-from hydra_eval.style import Style
 from hydra_eval.tasks.cells import Cell
 from hydra_eval.tasks.generation import generation, merged_kwargs
 

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from hydra_eval.data.facts import DataFacts, fingerprint
 from hydra_eval.filters.base import Pipeline
 from hydra_eval.metrics.base import BoundMetric
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Doc, Generation, Request
-from hydra_eval.style import Style
 from hydra_eval.tasks.asks import Ask
 
 Row: TypeAlias = Mapping[str, Any]

@@ -20,9 +20,9 @@ from hydra_eval.lm_eval_compat.api.instance import Instance
 from hydra_eval.lm_eval_compat.api.record import as_doc, record_of
 from hydra_eval.lm_eval_compat.api.samplers import get_sampler
 from hydra_eval.lm_eval_compat.config.task import TaskConfig
-from hydra_eval.prompts import render_prompt
+from hydra_eval.prompts.render import render_prompt
+from hydra_eval.prompts.style import ChatRenderer, Style
 from hydra_eval.scoring import scores_of
-from hydra_eval.style import ChatRenderer, Style
 from hydra_eval.tasks.templates import choice_field, key_field, target_field, text_field
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from hydra_eval.aggregate import TaskResult
 from hydra_eval.metrics.base import ChoiceOutcome
 from hydra_eval.records import Doc, SampleRow
+from hydra_eval.results.aggregate import TaskResult
 from hydra_eval.scoring import outcome
 from hydra_eval.tasks.formulations import shown_order
 from hydra_eval.tasks.task import Task

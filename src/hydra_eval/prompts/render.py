@@ -12,9 +12,17 @@ from numbers import Integral
 from typing import Any
 
 from hydra_eval.errors import UserError
-from hydra_eval.joins import LightevalWording, LmEvalWording, Message, Wording, bare_query, join_with, needs_delimiter
+from hydra_eval.prompts.joins import (
+    LightevalWording,
+    LmEvalWording,
+    Message,
+    Wording,
+    bare_query,
+    join_with,
+    needs_delimiter,
+)
+from hydra_eval.prompts.style import Style, Turns
 from hydra_eval.records import Doc
-from hydra_eval.style import Style, Turns
 from hydra_eval.tasks.task import Row, Task, Template
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from hydra_eval.pipeline import prepare
-from hydra_eval.style import Style
+from hydra_eval.prompts.style import Style
 
-from .toys import toy_task
+from ..toys import toy_task
 
 
 def said(caplog: pytest.LogCaptureFixture, text: Any, choice: str, delimiter: str, style: Style | None = None) -> str:
@@ -18,7 +18,7 @@ def said(caplog: pytest.LogCaptureFixture, text: Any, choice: str, delimiter: st
         task.template, text=lambda row: text, choices=lambda row: [choice, choice], target_delimiter=delimiter
     )
     prepare([replace(task, template=template)] * 2, style or Style(), batch_tokens=4096)
-    return "\n".join(record.getMessage() for record in caplog.records if record.name == "hydra_eval.seams")
+    return "\n".join(record.getMessage() for record in caplog.records if record.name == "hydra_eval.prompts.seams")
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from hydra_eval.dry_run.preview import LAST, MOST, as_json, previews, sections
 from hydra_eval.models.dummy import WordTokenizer
 from hydra_eval.models.encoding import Encoder
-from hydra_eval.preview import LAST, MOST, as_json, previews, sections
 from hydra_eval.records import Generation, Instance, RequestKind
 
-from .toys import request
+from ..toys import request
 
 WORDS = WordTokenizer()
 

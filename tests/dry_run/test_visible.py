@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from hydra_eval.dry_run.visible import head_and_tail, marked_ids, pieces, visible
 from hydra_eval.models.dummy import WordTokenizer
-from hydra_eval.visible import head_and_tail, marked_ids, pieces, visible
 
 
 @pytest.mark.parametrize(

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.aggregate import TaskResult, aggregate, merge_rows
 from hydra_eval.config.prompting import PromptConfig
-from hydra_eval.families import SeedFamily, SeedMetric, over_seeds
-from hydra_eval.group_plans import plan_groups
-from hydra_eval.groups import aggregate_groups
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.pipeline import prepare, score
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Instance, Response, SampleRow
-from hydra_eval.report import Results, report
-from hydra_eval.style import Style
+from hydra_eval.results.aggregate import TaskResult, aggregate, merge_rows
+from hydra_eval.results.families import SeedFamily, SeedMetric, over_seeds
+from hydra_eval.results.group_plans import plan_groups
+from hydra_eval.results.groups import aggregate_groups
+from hydra_eval.results.report import Results, report
 from hydra_eval.tasks.asks import Ask
 from hydra_eval.tasks.task import Task
 
-from .toys import CHOICE, built, data_sets_prepared_in, docs_of, shot_plan, toy_task, write_task
+from ..toys import CHOICE, built, data_sets_prepared_in, docs_of, shot_plan, toy_task, write_task
 
 SEEDS = ([1, 0, 1, 0], [1, 1, 1, 0], [1, 1, 1, 1])
 """Whether each of four documents is right, seed by seed."""

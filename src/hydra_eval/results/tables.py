@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 from rich import box
 from rich.table import Table
 
-from hydra_eval.aggregate import MetricResult
-from hydra_eval.families import OrderFamily, Row, SeedFamily, order_of, seed_of
-from hydra_eval.groups import GroupResult
-from hydra_eval.positions import Positions
-from hydra_eval.report import Results
+from hydra_eval.results.aggregate import MetricResult
+from hydra_eval.results.families import OrderFamily, Row, SeedFamily, order_of, seed_of
+from hydra_eval.results.groups import GroupResult
+from hydra_eval.results.positions import Positions
+from hydra_eval.results.report import Results
 
 Line: TypeAlias = tuple[str, ...]
 

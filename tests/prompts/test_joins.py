@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydra_eval.joins import bare_query, join_with, needs_delimiter
+from hydra_eval.prompts.joins import bare_query, join_with, needs_delimiter
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from hydra_eval.aggregate import MetricResult, TaskResult
-from hydra_eval.families import OrderFamily, OrderMetric
-from hydra_eval.positions import Positions
-from hydra_eval.report import Results, report
-from hydra_eval.result_tables import FOOTNOTE, over_orders_table, result_tables
+from hydra_eval.results.aggregate import MetricResult, TaskResult
+from hydra_eval.results.families import OrderFamily, OrderMetric
+from hydra_eval.results.positions import Positions
+from hydra_eval.results.report import Results, report
+from hydra_eval.results.tables import FOOTNOTE, over_orders_table, result_tables
 
-from .toys import shot_plan, toy_task
+from ..toys import shot_plan, toy_task
 
 
 def cell(name: str, *, value: float = 0.5, **shots: Any) -> TaskResult:

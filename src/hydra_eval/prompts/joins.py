@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hydra_eval.style import Turns
+from hydra_eval.prompts.style import Turns
 
 BLANK_LINE = "\n\n"
 

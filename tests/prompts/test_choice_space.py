@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra_eval.choice_space import choice_request, say_scored_blanks
+from hydra_eval.prompts.choice_space import choice_request, say_scored_blanks
 from hydra_eval.records import RequestKind
 
-from .toys import request
+from ..toys import request
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.aggregate import MetricResult, TaskResult
 from hydra_eval.errors import UserError
-from hydra_eval.group_plans import plan_groups
-from hydra_eval.groups import GroupMetric, GroupResult, aggregate_groups, mean_stderr
-from hydra_eval.report import Results
+from hydra_eval.results.aggregate import MetricResult, TaskResult
+from hydra_eval.results.group_plans import plan_groups
+from hydra_eval.results.groups import GroupMetric, GroupResult, aggregate_groups, mean_stderr
+from hydra_eval.results.report import Results
 from hydra_eval.tasks.asks import Ask
 from hydra_eval.tasks.task import Task
 
-from .toys import docs_of, shot_plan, toy_task
+from ..toys import docs_of, shot_plan, toy_task
 
 SPEC = {"all": {"name": "all"}}
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.errors import UserError
 from hydra_eval.filters.build import build_pipelines
 from hydra_eval.metrics.build import build_metrics
 from hydra_eval.records import SampleRow
+from hydra_eval.results.aggregate import aggregate, merge_rows
 from hydra_eval.tasks.task import Task
 
-from .toys import COLOURS, docs_of, toy_task
+from ..toys import COLOURS, docs_of, toy_task
 
 
 def row(doc: int, *, task: str = "toy", filter: str = "none", **scores: Any) -> SampleRow:

@@ -14,13 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from hydra_eval import __version__
-from hydra_eval.aggregate import MetricResult, TaskResult
 from hydra_eval.config.schema import RunConfig
-from hydra_eval.families import OrderFamily, OrderMetric, Row, SeedFamily, SeedMetric, order_of, seed_of, shots_of
 from hydra_eval.filters.invalid import invalid_rates
-from hydra_eval.groups import GroupResult, agreed
 from hydra_eval.models.base import Efficiency, ModelFacts
-from hydra_eval.report import Results
+from hydra_eval.results.aggregate import MetricResult, TaskResult
+from hydra_eval.results.families import (
+    OrderFamily,
+    OrderMetric,
+    Row,
+    SeedFamily,
+    SeedMetric,
+    order_of,
+    seed_of,
+    shots_of,
+)
+from hydra_eval.results.groups import GroupResult, agreed
+from hydra_eval.results.report import Results
 from hydra_eval.sample_file import as_plain, digest, task_hash
 from hydra_eval.tasks.task import Task
 

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra_eval.aggregate import aggregate, merge_rows
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.errors import UserError
-from hydra_eval.fitting import Asked, Limits, fit, limits_of
 from hydra_eval.models import load_encoder, load_model, load_tokenizer
 from hydra_eval.models.encoding import encode_requests, measure
-from hydra_eval.overflow import Overflow
 from hydra_eval.pipeline import Work, prepare, score
+from hydra_eval.prompts.fitting import Asked, Limits, fit, limits_of
+from hydra_eval.prompts.overflow import Overflow
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Doc, Generation, Instance, InstanceKey, Request, RequestKind, SampleRow
-from hydra_eval.style import Style
+from hydra_eval.results.aggregate import aggregate, merge_rows
 from hydra_eval.tasks.task import Task, Template
 
-from .toys import docs_of, shot_plan, toy_task
+from ..toys import docs_of, shot_plan, toy_task
 
 REPLY = Generation(max_new_tokens=10, stop=("\n",))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hydra_eval.aggregate import TaskResult
-from hydra_eval.families import OrderFamily, SeedFamily, over_orders, over_seeds
-from hydra_eval.groups import GroupResult
+from hydra_eval.results.aggregate import TaskResult
+from hydra_eval.results.families import OrderFamily, SeedFamily, over_orders, over_seeds
+from hydra_eval.results.groups import GroupResult
 from hydra_eval.tasks.asks import ORDER, SEED, without
 
 

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hydra_eval.aggregate import MetricResult, TaskResult
-from hydra_eval.group_plans import GroupMean, GroupPlan
+from hydra_eval.results.aggregate import MetricResult, TaskResult
+from hydra_eval.results.group_plans import GroupMean, GroupPlan
 
 log = logging.getLogger(__name__)
 

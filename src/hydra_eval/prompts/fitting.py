@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from hydra_eval.errors import UserError
 from hydra_eval.models.encoding import Encoder, Whole, measure
-from hydra_eval.overflow import CUTS, DEFAULT, Overflow
+from hydra_eval.prompts.overflow import CUTS, DEFAULT, Overflow
 from hydra_eval.records import Doc, Instance
 from hydra_eval.tasks.task import Task
 

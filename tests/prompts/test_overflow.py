@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.overflow import Overflow, cut_line, overflow_facts
+from hydra_eval.prompts.overflow import Overflow, cut_line, overflow_facts
 from hydra_eval.screen import Screen
 
-from .program import results_in, run_alone, run_program, samples_in
-from .toy_tasks import write_task
-from .trackers.rows import generation_row
-from .trackers.wandb_reader import offline_runs
+from ..program import results_in, run_alone, run_program, samples_in
+from ..toy_tasks import write_task
+from ..trackers.rows import generation_row
+from ..trackers.wandb_reader import offline_runs
 
 NONE: dict[str, Any] = {
     "policy": ["cut_left"],

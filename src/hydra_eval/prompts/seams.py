@@ -6,8 +6,8 @@ import logging
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import DocKey, Instance
-from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
 log = logging.getLogger(__name__)

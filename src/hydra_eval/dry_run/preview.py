@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from hydra_eval.dry_run.visible import head_and_tail, marked_ids, pieces, visible
 from hydra_eval.models.encoding import Encoder, Ids, encode_requests
 from hydra_eval.models.replies import all_stops
 from hydra_eval.records import Instance, RequestKind
 from hydra_eval.sample_file import as_plain
-from hydra_eval.visible import head_and_tail, marked_ids, pieces, visible
 
 Section: TypeAlias = tuple[str, str]
 """A heading and the text below it."""

@@ -13,9 +13,9 @@ from numbers import Real
 from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
-from hydra_eval.aggregate import MetricResult, TaskResult
-from hydra_eval.groups import GroupMetric, GroupResult, mean_stderr, weighted_mean
-from hydra_eval.positions import Positions, added, positions
+from hydra_eval.results.aggregate import MetricResult, TaskResult
+from hydra_eval.results.groups import GroupMetric, GroupResult, mean_stderr, weighted_mean
+from hydra_eval.results.positions import Positions, added, positions
 from hydra_eval.stats.stderr import mean_stderr as stderr_of_mean
 from hydra_eval.tasks.asks import ORDER, SEED, without
 

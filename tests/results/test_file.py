@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.aggregate import MetricResult, TaskResult
-from hydra_eval.results import commit_of, directions_of, environment, plain
+from hydra_eval.results.aggregate import MetricResult, TaskResult
+from hydra_eval.results.file import commit_of, directions_of, environment, plain
 
-from .toys import toy_task
+from ..toys import toy_task
 
 
 def count(doc: Any, *, top: int) -> int:

@@ -10,14 +10,14 @@ from hypothesis import given
 
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot import pick_shots
-from hydra_eval.prompts import prompt_messages, render_prompt
+from hydra_eval.prompts.render import prompt_messages, render_prompt
+from hydra_eval.prompts.style import Style
 from hydra_eval.records import Doc
-from hydra_eval.style import Style
 from hydra_eval.tasks.task import Task
 
+from ..toys import CHOICE, COLOURS, FRUIT, built, docs_of, toy_task, write_task
+from ..wordings import INSTRUCTIONS, QUESTIONS, STYLES, spoken
 from .prompt_vectors import VECTORS, Row, Vector
-from .toys import CHOICE, COLOURS, FRUIT, built, docs_of, toy_task, write_task
-from .wordings import INSTRUCTIONS, QUESTIONS, STYLES, spoken
 
 GRASS = docs_of(COLOURS)[0]
 BANANA, PLUM, *_ = docs_of(FRUIT, split="train")
