@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hydra_eval.aggregate import aggregate
 from hydra_eval.instances import make_instances
+from hydra_eval.results.aggregate import aggregate
 from hydra_eval.scoring import Answered, score_documents
 
 from ..toys import built, oracle_task, reply, write_task
