@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 
 from hydra_eval.errors import UserError, at_document
 from hydra_eval.fewshot import Picks, fewer, pick_shots
@@ -47,6 +48,15 @@ class Work:
             for generation in (request.generation for request in one.requests if request.generation):
                 found[key.task] = found.get(key.task, False) or generation.do_sample
         return found
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Task → a hash of everything that is asked for it, in order."""
+        hashes = {task.name: blake2b(digest_size=16) for task in self.tasks}
+        for key, one in self.asked.items():
+            for instance in one.requests:
+                hashes[key.task].update(repr((instance.key, instance.context, instance.continuation)).encode())
+        return {name: found.hexdigest() for name, found in hashes.items()}
 
     @property
     def scored_tasks(self) -> list[Task]:

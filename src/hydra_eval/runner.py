@@ -40,6 +40,12 @@ from hydra_eval.trackers.base import RunFacts, Tracker
 
 log = logging.getLogger(__name__)
 
+SAME_ROWS = "Its process_docs or custom_dataset must give the same rows each time: seed what it draws."
+SAME_PROMPTS = (
+    "A strategy, hook or list of examples of yours gives something else each time: seed what it draws, and sort what "
+    "it takes out of a set."
+)
+
 
 class ModelShelf:
     """Keeps the last model and tokenizer: a sweep loads them once for as long as the model's config stays the same."""
@@ -142,7 +148,7 @@ def read_tasks(job: Job) -> list[Task]:
         digests = {task.name: rows_digest(task) for task in tasks} if fleet.world > 1 else {}
     per_rank = fleet.exchange("rows read", digests, to_all=True)
     with job.phase("data"):
-        check_agreement(tasks, per_rank)
+        check_agreement(tasks, per_rank, "rows", SAME_ROWS)
     return tasks
 
 
@@ -161,6 +167,10 @@ def write_prompts(job: Job, tasks: Sequence[Task]) -> Work:
         job.screen.say_plan(work, job.fleet.world)
         for line in () if config.dry_run else unused_options(job, work):
             job.screen.say(f"No effect: {line}")
+        digests = work.digests if job.fleet.world > 1 else {}
+    per_rank = job.fleet.exchange("requests", digests, to_all=True)
+    with job.phase("prompts"):
+        check_agreement(tasks, per_rank, "prompts", SAME_PROMPTS)
     return work
 
 
@@ -182,14 +192,11 @@ def tell_only(job: Job, work: Work) -> None:
             job.screen.show_dry_run(found, job.folder)
 
 
-def check_agreement(tasks: Sequence[Task], digests: Sequence[Mapping[str, str]]) -> None:
-    """Raises UserError for a task whose rows are not the same in every process."""
+def check_agreement(tasks: Sequence[Task], digests: Sequence[Mapping[str, str]], what: str, remedy: str) -> None:
+    """Raises UserError for a task of which the processes do not all have the same; `what` says in what they differ."""
     for task in tasks:
         if len({of_rank.get(task.name) for of_rank in digests}) > 1:
-            raise UserError(
-                f"{task.source}: '{task.name}' has other rows in each process. Its process_docs or custom_dataset must "
-                "give the same rows each time: seed what it draws."
-            )
+            raise UserError(f"{task.source}: '{task.name}' has other {what} in each process. {remedy}")
 
 
 def ask(

@@ -11,7 +11,7 @@ import pytest
 from hydra_eval.errors import UserError
 from hydra_eval.fleet import Fleet
 from hydra_eval.run_files import write_ids
-from hydra_eval.runner import check_agreement
+from hydra_eval.runner import SAME_ROWS, check_agreement
 from hydra_eval.tasks.task import chosen_ids, rows_digest
 
 from ..toys import FRUIT, docs_of, shot_plan, toy_task
@@ -34,13 +34,13 @@ def test_a_process_alone_leads_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_equal_rows_agree() -> None:
     task = toy_task()
-    check_agreement([task], [{"toy": rows_digest(task)}, {"toy": rows_digest(toy_task())}])
+    check_agreement([task], [{"toy": rows_digest(task)}, {"toy": rows_digest(toy_task())}], "rows", SAME_ROWS)
 
 
 def test_other_examples_do_not_agree() -> None:
     one, other = toy_task(), toy_task(shots=shot_plan(docs_of(FRUIT[:2])))
     with pytest.raises(UserError, match=r"toy.yaml: 'toy' has other rows in each process. .* seed what it draws"):
-        check_agreement([one], [{"toy": rows_digest(one)}, {"toy": rows_digest(other)}])
+        check_agreement([one], [{"toy": rows_digest(one)}, {"toy": rows_digest(other)}], "rows", SAME_ROWS)
 
 
 def test_cells_with_the_same_documents_share_an_entry() -> None:

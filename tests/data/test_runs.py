@@ -63,6 +63,17 @@ def test_rows_that_differ_between_processes_are_refused(tmp_path: Path, tasks: P
     assert "odd.yaml: 'odd' has other rows in each process" in done.stderr
 
 
+@pytest.mark.multiprocess
+def test_examples_that_differ_between_processes_are_refused(tmp_path: Path, tasks: Path) -> None:
+    picks = "import os\n\n\ndef by_rank(pool, doc, n, seed):\n    return [int(os.environ['RANK'])]\n"
+    (tmp_path / "my_picks.py").write_text(picks, encoding="utf-8")
+    chosen = ("fewshot.strategy=my_picks:by_rank", "fewshot.n=1")
+    done = run(tmp_path, "odd", "task=seven", *chosen, processes=2, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "'seven' has other prompts in each process. A strategy, hook or list of examples of yours" in done.stderr
+    assert not list((tmp_path / "odd").glob("samples_*"))
+
+
 def test_a_subset_is_saved_and_taken_by_another_run(tmp_path: Path, tasks: Path) -> None:
     first = run(tmp_path, "first", "task=[seven,two]", "subset.n=3", "subset.seed=1", "subset.stratify=answer")
     assert first.returncode == 0, first.stderr
