@@ -88,7 +88,8 @@ INSIDE: dict[str, set[str]] = {
     "tasks/choice_questions": {"tasks/task"},
     "tasks/choice_reading": TASK | {"config/", "tasks/choice_questions", "tasks/templates"},
     "tasks/formulations": TASK | {"config/", "tasks/"},
-    "tasks/shots": {"config/", "errors"},
+    "tasks/listed_shots": {"config/", "errors"},
+    "tasks/shots": {"config/", "errors", "tasks/listed_shots"},
     "tasks/generation": {"config/", "records", "errors"},
     "tasks/hooks": {"config/", "errors"},
     "tasks/cells": {"config/", "errors", "file_names", "tasks/asks", "tasks/shots"},
@@ -151,7 +152,7 @@ INSIDE: dict[str, set[str]] = {
     "tables/aggregations": {"tables/", "metrics/"},
     "tables/build": TASK
     | {"tables/", "config/", "data/", "filters/", "tasks/cells", "tasks/generation", "tasks/shot_plan"}
-    | {"tasks/yaml_task"},
+    | {"tasks/listed_shots", "tasks/yaml_task"},
     "tables/lighteval/corpus_metrics": {"tables/", "stats/aggregations"},
     "tables/metrics": {"tables/", "errors", "metrics/base"},
     "tables/prompts": {"prompts/joins", "prompts/style"},

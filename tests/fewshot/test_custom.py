@@ -43,13 +43,47 @@ def test_it_sees_every_row_where_leaks_are_allowed() -> None:
     assert rows_of(picks(lambda pool, doc, n, seed: [doc["n"], (doc["n"] + 1) % 6], on_leak="allow"))[3] == [3, 4]
 
 
-def test_what_it_does_to_a_row_stays_its_own() -> None:
-    def clear(pool: list[Any], doc: Any, n: int, seed: int) -> list[int]:
-        doc.clear()
-        pool[0].clear()
+def test_what_it_does_to_its_document_stays_its_own() -> None:
+    docs = docs_of([{"n": place, "parts": [place]} for place in range(4)])
+    seen = []
+
+    def grow(pool: list[Any], doc: Any, n: int, seed: int) -> list[int]:
+        seen.append(list(doc["parts"]))
+        doc["parts"].append(99)
+        pool.pop()
         return [0, 1]
 
-    assert rows_of(picks(clear, pool=numbered(range(10, 16), split="train"))) == [[10, 11]] * 6
+    plan = {"strategy": "mine:best", "function": grow, "pool": numbered(range(5, 8), split="train"), "n": 2, "seed": 7}
+    picked(docs, **plan)
+    picked(docs, **plan)
+    assert seen == [[0], [1], [2], [3]] * 2
+    assert [doc.row["parts"] for doc in docs] == [[0], [1], [2], [3]]
+
+
+@pytest.mark.parametrize("change", [lambda row: row.clear(), lambda row: row["parts"].append(1)], ids=["row", "in it"])
+def test_a_function_that_changes_its_pool_is_refused(change: Any) -> None:
+    pool = docs_of([{"n": place, "parts": []} for place in range(10, 14)], split="train")
+    with pytest.raises(UserError, match=r"fewshot\.strategy=mine:best changes the rows of its pool; it must copy"):
+        picks(lambda pool, doc, n, seed: change(pool[0]) or [0, 1], pool=pool)
+    assert pool[0].row == {"n": 10, "parts": []}
+
+
+class Nothing:
+    """Takes nothing."""
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda pool, doc: [0, 1], lambda *, pool, doc, n, seed: [0, 1], Nothing],
+    ids=["two", "by name", "a class"],
+)
+def test_a_function_that_takes_something_else_is_refused(function: Any) -> None:
+    with pytest.raises(UserError, match=r"fewshot.strategy=mine:best must take \(pool, doc, n, seed\)"):
+        picks(function)
+
+
+def test_an_array_of_numpy_is_a_list() -> None:
+    assert rows_of(picks(lambda pool, doc, n, seed: np.arange(2)))[5] == [0, 1]
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

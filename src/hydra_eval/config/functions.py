@@ -111,7 +111,7 @@ def _remedy(error: BaseException) -> str:
     package = error.name.partition(".")[0]
     if _is_installed(package):
         return f" The installed version of '{package}' has no such part; this task needs another one."
-    return f" Install the package '{package}', which this task needs."
+    return f" Install the package '{package}'; a module of your own must be on Python's path (PYTHONPATH)."
 
 
 def _attribute(module: ModuleType, name: str, *, where: str) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from numbers import Integral
 from textwrap import shorten
 from typing import Any
@@ -13,11 +15,16 @@ from hydra_eval.records import Doc
 
 
 def by_function(draw: Draw) -> Candidates:
-    """Asks the function for each document. The rows it sees are copies, without those that leak."""
+    """Asks the function for each document. The rows it sees are copies, without those that leak.
+
+    Raises UserError where it changes a row of the pool, which the next document would see.
+    """
     plan = draw.plan
     assert plan.function is not None
     function = plan.function
-    rows = [dict(shot.row) for shot in plan.pool]
+    rows, untouched = ([deepcopy(dict(shot.row)) for shot in plan.pool] for _ in range(2))
+    where = f"fewshot.strategy={plan.strategy}"
+    _check_signature(function, where)
     suspects = draw.guard.suspects(plan.pool)
 
     def candidates(doc: Doc, free: Free) -> Iterable[Doc]:
@@ -25,14 +32,30 @@ def by_function(draw: Draw) -> Candidates:
         pool = rows.copy()
         for place in reversed(leaking):
             del pool[place]
-        with noted(f"in fewshot.strategy={plan.strategy}, called for document {doc.index} of '{doc.task}'"):
-            given = function(pool, dict(doc.row), plan.n, plan.seed)
+        with noted(f"in {where}, called for document {doc.index} of '{doc.task}'"):
+            given = _plain(function(pool, deepcopy(dict(doc.row)), plan.n, plan.seed))
+        if rows != untouched:
+            raise UserError(f"{where} changes the rows of its pool; it must copy what it changes (copy.deepcopy).")
         wrong = _wrong(given, rows=len(rows) - len(leaking), n=plan.n)
         if wrong:
-            raise UserError(f"fewshot.strategy={plan.strategy} {wrong}, but gave {shorten(repr(given), 200)}.")
+            raise UserError(f"{where} {wrong}, but gave {shorten(repr(given), 200)}.")
         return [plan.pool[_in_whole_pool(int(number), leaking)] for number in given]
 
     return candidates
+
+
+def _check_signature(function: Callable[..., Any], where: str) -> None:
+    try:
+        inspect.signature(function).bind([], {}, 0, 0)
+    except TypeError as error:
+        raise UserError(f"{where} must take (pool, doc, n, seed) by place: {error}.") from error
+    except ValueError:  # a builtin that does not tell what it takes
+        return
+
+
+def _plain(given: Any) -> Any:
+    """An array of numbers as a list."""
+    return given.tolist() if hasattr(given, "tolist") else given
 
 
 def _in_whole_pool(place: int, gone: Sequence[int]) -> int:

@@ -31,7 +31,8 @@ from hydra_eval.tables.requests import Questions
 from hydra_eval.tables.scores import sample_scores
 from hydra_eval.tasks.cells import Cell
 from hydra_eval.tasks.generation import DEFAULT_LENGTH, LENGTH_KEYS, generation, is_sampled, merged_kwargs
-from hydra_eval.tasks.shot_plan import run_choices, run_samples, shot_seed
+from hydra_eval.tasks.listed_shots import run_samples
+from hydra_eval.tasks.shot_plan import run_choices, shot_seed
 from hydra_eval.tasks.task import ShotPlan, Task, Template
 from hydra_eval.tasks.yaml_task import shown_config
 
@@ -185,7 +186,7 @@ def _compat(config: RunConfig) -> str:
 
 
 def _shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, reader: Reader) -> ShotPlan:
-    own, samples = config.fewshot.split or task.fewshot_split, run_samples(config)
+    own, samples = config.fewshot.split or task.fewshot_split, run_samples(config.fewshot)
     evaluated = _evaluated(task)
     splits = [] if samples else [own] if own else pool_splits(reader.entry, evaluated) if cell.shots else []
     rows = replace(reader, splits={"samples": samples}) if samples else reader

@@ -15,6 +15,7 @@ from hydra_eval.errors import UserError, did_you_mean, known_names
 from hydra_eval.records import Doc
 from hydra_eval.tasks.cells import Cell
 from hydra_eval.tasks.hooks import hook
+from hydra_eval.tasks.listed_shots import listed, rows_of, run_samples
 from hydra_eval.tasks.shots import pool_split
 from hydra_eval.tasks.task import ShotPlan, Task
 
@@ -69,7 +70,9 @@ def shot_pool(cell: Cell, task: TaskConfig, config: RunConfig, data: TaskData) -
     if not cell.shots:
         return Documents(docs=(), splits=())
     if not splits:
-        rows = run_samples(config) or _rows(shot_config.get("samples"), f"{task.file}: fewshot_config.samples")
+        rows = run_samples(config.fewshot) or rows_of(
+            shot_config.get("samples"), f"{task.file}: fewshot_config.samples"
+        )
         docs = tuple(Doc(task=cell.name, split="samples", index=index, row=row) for index, row in enumerate(rows))
         return Documents(docs=docs, splits=())
     process = hook(shot_config.get("process_docs", task.process_docs), f"{task.file}: fewshot_config.process_docs")
@@ -99,8 +102,7 @@ def shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, pool: Documents) 
 def run_choices(config: RunConfig) -> dict[str, Any]:
     """What the run says of the examples of all its tasks. Raises UserError where a strategy lacks what it shows."""
     fewshot = config.fewshot
-    if fewshot.strategy == "fixed" and fewshot.indices is None:
-        raise UserError("fewshot_strategy=fixed needs the rows to show, such as fewshot.indices=[3,1,7].")
+    listed(fewshot)
     return {
         "strategy": fewshot.strategy,
         "function": resolve_callable(fewshot.strategy, where="fewshot.strategy") if ":" in fewshot.strategy else None,
@@ -118,18 +120,6 @@ def shot_seed(cell: Cell, config: RunConfig, *, compat: str = "lm_eval") -> int:
     given = config.fewshot.seed if cell.seed is None else cell.seed
     default = 0 if compat == "lighteval" else config.seed
     return default if given is None else given
-
-
-def run_samples(config: RunConfig) -> list[Mapping[str, Any]]:
-    """The rows that the run writes out for the strategy `samples`; none for another."""
-    if config.fewshot.strategy != "samples":
-        return []
-    given = config.fewshot.samples
-    if not given:
-        raise UserError("fewshot_strategy=samples needs the rows to show: fewshot.samples=[{question: …, answer: …}].")
-    if isinstance(given, str):
-        given = resolve_callable(given, where="fewshot.samples")
-    return _rows(given, "fewshot.samples")
 
 
 def check_eval_pools(tasks: Sequence[Task], rule: str) -> None:
@@ -155,10 +145,3 @@ def _sampler(value: Any, task: TaskConfig) -> str:
         f"{task.file}: fewshot_config.sampler={value!r} must be a name. A way to pick of your own is a function "
         "(pool, doc, n, seed) -> places in the pool: fewshot.strategy=package.module:name."
     )
-
-
-def _rows(value: Any, where: str) -> list[Mapping[str, Any]]:
-    rows = value() if callable(value) else value
-    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-        raise UserError(f"{where}: must be a list of rows (mappings), or a !function that gives one, not {rows!r}.")
-    return rows

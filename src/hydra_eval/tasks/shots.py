@@ -6,10 +6,10 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hydra_eval.config.functions import resolve_callable
 from hydra_eval.config.prompting import FewshotConfig
 from hydra_eval.config.task_config import TaskConfig
 from hydra_eval.errors import UserError
+from hydra_eval.tasks.listed_shots import listed
 
 log = logging.getLogger(__name__)
 
@@ -48,9 +48,8 @@ def _asked(by_spec: int | None, fewshot: FewshotConfig) -> list[int] | None:
         return [by_spec]
     if fewshot.n is not None:
         return fewshot.n if isinstance(fewshot.n, list) else [fewshot.n]
-    named = {"fixed": fewshot.indices, "samples": fewshot.samples}.get(fewshot.strategy)
-    rows = resolve_callable(named, where="fewshot.samples")() if isinstance(named, str) else named
-    return [len(rows)] if isinstance(rows, list) else None
+    rows = listed(fewshot)
+    return None if rows is None else [len(rows)]
 
 
 def _is_fixed(task: TaskConfig) -> bool:
