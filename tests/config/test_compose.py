@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hydra.errors import HydraException
@@ -19,6 +22,12 @@ def cfg(tmp_path: Path, composing: Compose) -> Compose:
     """Composing with one small task chosen."""
     write_yaml(tmp_path / "mine" / "t.yaml", {"task": "t", "dataset_path": "json", "test_split": "test"})
     return lambda *overrides: composing("task=t", *overrides)
+
+
+@pytest.mark.parametrize("path", ["prompt.template_args", "model.kwargs", "generation.extra"])
+def test_a_mapping_that_is_handed_on_takes_any_key(cfg: Compose, path: str) -> None:
+    section, _, name = path.partition(".")
+    assert getattr(getattr(typed(cfg(f"{path}.mine=3")), section), name) == {"mine": 3}
 
 
 def test_the_composed_config_becomes_typed_objects(cfg: Compose) -> None:
@@ -82,10 +91,27 @@ def test_an_unknown_key_behind_a_plus_is_refused(cfg: Compose, override: str, me
 
 
 @pytest.mark.parametrize(
-    "override", ["+model.kwargs.low_cpu=1", "+generation.extra.num_beams=2", "+prompt.template_args.thinking=false"]
+    ("key", "value"),
+    [
+        ("model.kwargs.low_cpu", 1),
+        ("generation.extra.num_beams", 2),
+        ("prompt.template_args.thinking", False),
+        ("prompt.template_args.tools.first", 1),
+        ("filters.own", []),
+        ("metrics.exact_match.ignore_case", True),
+    ],
 )
-def test_free_sections_take_any_key(cfg: Compose, override: str) -> None:
-    assert typed(cfg(override))
+@pytest.mark.parametrize("sign", ["", "+", "++"])
+def test_free_sections_take_any_key(cfg: Compose, key: str, value: Any, sign: str) -> None:
+    found: Any = asdict(typed(cfg(f"{sign}{key}={json.dumps(value)}")))
+    for part in key.split("."):
+        found = found[part]
+    assert found == value
+
+
+def test_a_free_section_stays_one_under_an_option_of_its_group(cfg: Compose) -> None:
+    config = typed(cfg("metrics=exact_match", "metrics.bleu={}", "model=llama3", "model.kwargs.low_cpu=1"))
+    assert list(config.metrics) == ["exact_match", "bleu"] and config.model.kwargs["low_cpu"] == 1
 
 
 @pytest.mark.parametrize(

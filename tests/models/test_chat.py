@@ -119,7 +119,7 @@ def test_the_system_role_is_tried_once(tokenizer: Any, monkeypatch: pytest.Monke
     render = chat_renderer(tokenizer, True, {})
     for _ in range(3):
         render([SYSTEM, USER], True)
-    assert seen[1:] == ["Be brief."] * 3 and seen[0] != "Be brief."
+    assert seen[2:] == ["Be brief."] * 3 and "Be brief." not in seen[:2]
 
 
 @pytest.mark.parametrize("own", [None, "<{{ messages[0]['content'] }}>"], ids=["none", "own"])
@@ -197,3 +197,33 @@ def test_text_is_that_of_lm_eval(
         with_templates(tokenizer, monkeypatch, template)
     expected = oracles["tinybos"].apply_chat_template(messages, add_generation_prompt=opens)
     assert chat_renderer(tokenizer, True, {}, no_system_role="drop")(messages, opens) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{{ 1 + 'a' }}", "the chat template cannot render the prompt: TypeError: unsupported operand"),
+        ("{{ messages[7].content }}", "the chat template cannot render the prompt: UndefinedError: "),
+        ("{{ messages", r"the chat template is no Jinja \(line 1\): .*[^.]\. Mend it"),
+        ("", "the chat template shows nothing of a user's message"),
+        ("always the same", "the chat template shows nothing of a user's message"),
+    ],
+    ids=["type", "undefined", "syntax", "empty", "constant"],
+)
+def test_a_template_that_cannot_make_a_prompt_is_told_in_one_message(
+    tokenizer: Any, template: str, message: str
+) -> None:
+    tokenizer.chat_template = template or " "
+    with pytest.raises(UserError, match=message):
+        chat_renderer(tokenizer, True, {})([USER], True)
+
+
+def test_arguments_are_named_where_a_template_fails_with_them(tokenizer: Any) -> None:
+    tokenizer.chat_template = "{{ messages[0].content + flag }}"
+    with pytest.raises(UserError, match=r"with prompt\.template_args=\{'flag': 3\}: TypeError"):
+        chat_renderer(tokenizer, True, {"flag": 3})([USER], True)
+
+
+def test_a_template_may_change_the_case_of_a_system_text(tokenizer: Any) -> None:
+    tokenizer.chat_template = "{% for turn in messages %}{{ turn.content | upper }} {% endfor %}"
+    assert chat_renderer(tokenizer, True, {}, no_system_role="error")([SYSTEM, USER], True).startswith("BE BRIEF.")

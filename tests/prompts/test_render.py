@@ -175,7 +175,7 @@ def test_a_prefix_is_continued_by_the_assistant(style: Style, expected: str) -> 
         ({"text": lambda row: None}, "doc_to_text must give text, but gave None"),
         ({"target": lambda row: 2}, "example 0: its target is choice 2, but there are 2 choices"),
         ({"target": lambda row: 1.5}, "doc_to_target of an example must give text or a choice's index, but gave 1.5"),
-        ({"target": lambda row: [1]}, "doc_to_target of an example must give text or a choice's index, but gave 1"),
+        ({"target": lambda row: [2, 0]}, "example 0: its target is choice 2, but there are 2 choices"),
         ({"target": lambda row: []}, r"doc_to_target of an example must give text or a choice's index, but gave \[\]"),
         ({"target": lambda row: [None]}, "doc_to_target of an example must give text .* but gave None"),
         ({"choices": None}, "doc_to_target of an example must give text or a choice's index, but gave 0"),
@@ -277,3 +277,8 @@ def test_messages_say_what_the_prompt_says(task: Task, style: Style, join: str, 
     prompts = render_prompt(task, GRASS, [BANANA], style)
     spoken_messages = [style.speak(messages) for messages in prompt_messages(task, GRASS, [BANANA], style)]
     assert spoken_messages == (prompts if isinstance(prompts, list) else [prompts])
+
+
+def test_of_several_right_choices_an_example_shows_the_first() -> None:
+    several = render_prompt(changed(target=lambda row: [1, 0]), GRASS, [BANANA], Style())
+    assert several == render_prompt(changed(target=lambda row: 1), GRASS, [BANANA], Style())

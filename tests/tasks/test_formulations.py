@@ -338,7 +338,7 @@ def test_contexts_are_asked_otherwise_where_the_file_says_how(tmp_path: Path) ->
             "lists something under A, B, … that is not its choices",
         ),
         (CONTEXTS, {"formulation": "mcf"}, "its choices are contexts"),
-        (CONTEXTS, {"choice_orders": 2}, "its choices are contexts"),
+        (CONTEXTS, {"choice_orders": 2}, "shows no choices to be put in another order; take prompt.formulation=mcf"),
         (ARC, {"choice_orders": 2}, "shows no choices to be put in another order; take prompt.formulation=mcf"),
         (
             ARC,

@@ -22,6 +22,9 @@ from hydra_eval.config.task_source import TaskSource
 from hydra_eval.errors import UserError
 from hydra_eval.resources import PACKAGE, conf_folder
 
+OPEN = ("prompt.template_args", "model.kwargs", "generation.extra", "filters", "metrics")
+"""Mappings that take any key without a `+`: what may stand there is found out by what they are handed to."""
+
 
 class TaskFolders(SearchPathPlugin):
     """Adds every task folder to Hydra's search path, as one source over one index."""
@@ -36,10 +39,17 @@ def register() -> None:
     """Make the task source, the schema and the resolvers known to Hydra. Call once, before Hydra starts."""
     Plugins.instance().register(TaskSource)
     Plugins.instance().register(TaskFolders)
-    ConfigStore.instance().store(name="run_schema", node=RunConfig)
+    ConfigStore.instance().store(name="run_schema", node=_schema())
     OmegaConf.register_new_resolver("bundled", lambda path: str(PACKAGE / path), replace=True)
     OmegaConf.register_new_resolver("job_folder", job_folder_name, replace=True)
     OmegaConf.register_new_resolver("group_options", group_options, replace=True)
+
+
+def _schema() -> DictConfig:
+    schema = OmegaConf.structured(RunConfig)
+    for path in OPEN:
+        OmegaConf.set_struct(OmegaConf.select(schema, path), False)
+    return cast(DictConfig, schema)
 
 
 def typed(cfg: DictConfig) -> RunConfig:

@@ -9,6 +9,8 @@ from hydra_eval.config.checks import check_counts, check_word, is_count, refuse
 
 OVERFLOW = ("drop_shots", "cut_left", "cut_middle", "skip", "error")
 """What becomes of a prompt that is longer than the model's window; see `PromptConfig.overflow`."""
+LAST = ("skip", "error")
+"""Policies that have an answer to every prompt; none behind them could act."""
 FEWSHOT_WORDS = {
     "order": ("drawn", "reversed", "shuffled"),
     "similarity": ("tfidf", "overlap"),
@@ -116,11 +118,14 @@ class PromptConfig:
     tried where the one before is not enough."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.chat_template, bool | str):
+        if not isinstance(self.chat_template, bool | str) or self.chat_template == "":
             refuse("prompt.chat_template", self.chat_template, "must be true, false, auto, a template's name or a file")
         for name, words in PROMPT_WORDS.items():
             check_word(f"prompt.{name}", getattr(self, name), words)
         if not is_count(self.choice_orders, least=1):
             refuse("prompt.choice_orders", self.choice_orders, "must be a whole number from 1 on")
-        for policy in self.overflow if isinstance(self.overflow, list) and self.overflow else [self.overflow]:
+        policies = self.overflow if isinstance(self.overflow, list) and self.overflow else [self.overflow]
+        for policy in policies:
             check_word("prompt.overflow", policy, OVERFLOW)
+        if len(set(policies)) < len(policies) or any(policy in LAST for policy in policies[:-1]):
+            refuse("prompt.overflow", self.overflow, "names each policy once, and skip or error only at its end")

@@ -17,7 +17,21 @@ from hydra_eval.prompts.style import Style, Turns
 logger = logging.getLogger(__name__)
 
 AUTO = "auto"
-RESERVED = ("add_generation_prompt", "chat_template", "continue_final_message", "conversation", "tokenize")
+RESERVED = (
+    "add_generation_prompt",
+    "chat_template",
+    "continue_final_message",
+    "conversation",
+    "messages",
+    "padding",
+    "return_assistant_tokens_mask",
+    "return_dict",
+    "return_tensors",
+    "tokenize",
+    "tokenizer_kwargs",
+    "truncation",
+)
+"""What `apply_chat_template` is told by the prompt itself, or would give something else than text for."""
 PROBE = {"role": "system", "content": "probe-of-the-system-role"}
 ASKING = {"role": "user", "content": "question"}
 TAKEN, IGNORED, REFUSED = "taken", "ignored", "refused"
@@ -62,7 +76,9 @@ def chat_renderer(
     """`(messages, add_generation_prompt) -> text`; without a generation prompt the last message is continued."""
     if clash := [name for name in RESERVED if name in template_args]:
         raise UserError(f"prompt.template_args: {', '.join(clash)} is set by the prompt itself; leave it out.")
-    return ChatTemplate(tokenizer, select_template(tokenizer, template), template_args, no_system_role)
+    source = select_template(tokenizer, template)
+    name = "the chat template" if template is True else f"the chat template {template}"
+    return ChatTemplate(tokenizer, source, template_args, no_system_role=no_system_role, name=name)
 
 
 def select_template(tokenizer: Any, template: bool | str) -> str:
@@ -86,32 +102,59 @@ def select_template(tokenizer: Any, template: bool | str) -> str:
     return str(own[name])
 
 
+class Unrenderable(Exception):
+    """A template that failed on some messages, with its own error."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class ChatTemplate:
     """A template with its arguments, and what becomes of a system message that it has no place for."""
 
-    def __init__(self, tokenizer: Any, template: str, template_args: Mapping[str, Any], no_system_role: str) -> None:
+    def __init__(
+        self, tokenizer: Any, template: str, template_args: Mapping[str, Any], *, no_system_role: str, name: str
+    ) -> None:
         self.tokenizer = tokenizer
         self.template = template
         self.template_args = dict(template_args)
         self.no_system_role = no_system_role
+        self.name = name
 
     def __call__(self, messages: Turns, add_generation_prompt: bool) -> str:
+        if not self._shows_questions:
+            raise UserError(f"{self.name} shows nothing of a user's message. Give another one.")
         if any(message["role"] == "system" for message in messages):
             messages = self._without_system(messages)
         try:
             return self._apply(messages, add_generation_prompt)
-        except jinja2.TemplateError as error:
-            raise UserError(
-                f"the chat template cannot render the prompt: {error}. Some templates want user and assistant in turn: "
-                "prompt.multiturn=false puts all into one user message."
-            ) from error
-        except ValueError as error:
-            if add_generation_prompt:
-                raise
-            raise UserError(
-                f"the chat template does not show the assistant's last message {messages[-1]['content']!r} so that it "
+        except Unrenderable as failed:
+            raise UserError(self._complaint(failed.error, messages, add_generation_prompt)) from failed
+
+    def _complaint(self, error: Exception, messages: Turns, add_generation_prompt: bool) -> str:
+        if isinstance(error, ValueError) and not add_generation_prompt:
+            return (
+                f"{self.name} does not show the assistant's last message {messages[-1]['content']!r} so that it "
                 "can be continued. Use another template, or set the task's gen_prefix to null."
-            ) from error
+            )
+        given = f", with prompt.template_args={self.template_args}" if self.template_args else ""
+        said = str(error).rstrip(".")
+        if isinstance(error, jinja2.TemplateSyntaxError):
+            return f"{self.name} is no Jinja (line {error.lineno}): {said}. Mend it, or give another one."
+        if isinstance(error, jinja2.TemplateError) and len(messages) > 1:
+            return (
+                f"{self.name} cannot render the prompt{given}: {said}. Some templates want user and assistant in "
+                "turn: prompt.multiturn=false puts all into one user message."
+            )
+        return f"{self.name} cannot render the prompt{given}: {type(error).__name__}: {said}."
+
+    @cached_property
+    def _shows_questions(self) -> bool:
+        try:
+            return _shows(self._apply([ASKING], True), ASKING)
+        except Unrenderable:  # the real prompt's error tells more
+            return True
 
     def _without_system(self, messages: Turns) -> Turns:
         """The messages as they are, where the template takes a system message."""
@@ -128,7 +171,7 @@ class ChatTemplate:
         """Found out once, by trying it on the first prompt with a system message; one line tells what it means."""
         found, reason = self._try_system_role()
         if found != TAKEN:
-            told = f"the chat template has no place for a system message ({reason})"
+            told = f"{self.name} has no place for a system message ({reason})"
             if self.no_system_role == "error":
                 raise UserError(
                     f"prompt.no_system_role=error: {told}. Give neither a system text nor a task's description, or "
@@ -140,28 +183,36 @@ class ChatTemplate:
     def _try_system_role(self) -> tuple[str, str]:
         try:
             text = self._apply([PROBE, ASKING], True)
-        except jinja2.TemplateError as error:
-            return (REFUSED, str(error)) if self._renders(ASKING) else (TAKEN, "")
-        return (TAKEN, "") if PROBE["content"] in text else (IGNORED, "its text is not shown")
+        except Unrenderable as failed:
+            return (REFUSED, str(failed.error)) if self._renders(ASKING) else (TAKEN, "")
+        return (TAKEN, "") if _shows(text, PROBE) else (IGNORED, "its text is not shown")
 
     def _renders(self, message: dict[str, str]) -> bool:
         try:
             self._apply([message], True)
-        except jinja2.TemplateError:  # then it is not for the system message; the real prompt's error tells
+        except Unrenderable:  # then it is not for the system message; the real prompt's error tells
             return False
         return True
 
     def _apply(self, messages: Turns, add_generation_prompt: bool) -> str:
-        return str(
-            self.tokenizer.apply_chat_template(
-                messages,
-                chat_template=self.template,
-                tokenize=False,
-                add_generation_prompt=add_generation_prompt,
-                continue_final_message=not add_generation_prompt,
-                **self.template_args,
+        try:
+            return str(
+                self.tokenizer.apply_chat_template(
+                    messages,
+                    chat_template=self.template,
+                    tokenize=False,
+                    add_generation_prompt=add_generation_prompt,
+                    continue_final_message=not add_generation_prompt,
+                    **self.template_args,
+                )
             )
-        )
+        except Exception as error:  # an expression in a template may raise anything
+            raise Unrenderable(error) from error
+
+
+def _shows(text: str, message: Mapping[str, str]) -> bool:
+    """A template may put its messages into another case."""
+    return message["content"].casefold() in text.casefold()
 
 
 def _merged(told: Sequence[str], turns: Turns) -> Turns:

@@ -82,14 +82,19 @@ def _shown(task: Task, shot: Doc) -> tuple[Any, str | None]:
     question, target = template.text(shot.row), template.target(shot.row)
     if task.multiple_input:
         question = _chosen(template, question, shot)
-    elif template.choices is not None and isinstance(target, Integral):
-        target = [_chosen(template, target, shot)]
+    elif template.choices is not None and isinstance(first := _first(target), Integral):
+        target = [_chosen(template, first, shot)]
     return question, _answer(target)
+
+
+def _first(target: Any) -> Any:
+    """Of several right answers the first is shown."""
+    return target[0] if isinstance(target, list) and target else target
 
 
 def _answer(target: Any) -> str | None:
     """The text of an example's target, the first of several. A target of "" leaves the bare question: None."""
-    answer = (target[0] if target else target) if isinstance(target, list) else target
+    answer = _first(target)
     if answer is target and (answer is None or answer == ""):
         return None
     if not isinstance(answer, str):

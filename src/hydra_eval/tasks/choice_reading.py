@@ -31,6 +31,9 @@ REMEDY = (
 )
 
 
+NOT_SHOWN = "the text shows no choices to be put in another order; take prompt.formulation=mcf."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """One question with everything that a wording of it needs."""
@@ -86,7 +89,9 @@ class Reader:
 
     def _question(self, template: Template, row: Row, choices: Sequence[str]) -> Question:
         stated = None if self.options is None else self.options(row)
-        if self.fills_contexts and (self.must_show or self.question is None or stated is None):
+        if self.fills_contexts and self.must_show:
+            raise UserError(f"{self.where}: {NOT_SHOWN}")
+        if self.fills_contexts and (self.question is None or stated is None):
             self._refuse("its choices are contexts to be scored by what follows them, with no question", None)
         text = template.text(row)
         try:
@@ -97,9 +102,7 @@ class Reader:
         except Unreadable as error:
             self._refuse(str(error), text)
         if self.must_show and not found.markers:
-            raise UserError(
-                f"{self.where}: the text shows no choices to be put in another order; take prompt.formulation=mcf."
-            )
+            raise UserError(f"{self.where}: {NOT_SHOWN}")
         return found
 
     def _listed(self, text: Any, choices: Sequence[str], stated: Sequence[str] | None, row: Row) -> Question:
