@@ -5,9 +5,14 @@ import logging
 import pytest
 from rich.table import Table
 
+from hydra_eval.fewshot import Picks
 from hydra_eval.results.report import Results
 from hydra_eval.results.tables import results_table
-from hydra_eval.screen import Screen
+from hydra_eval.screen import Screen, describe_picks
+
+from .toys import docs_of, shot_plan, toy_task
+
+THREE = "3 examples were the document itself; others stand in their place."
 
 
 class Full:
@@ -66,3 +71,22 @@ def test_a_bar_stands_over_more_than_a_few(
         for _ in range(total):
             advance()
     assert (f"{total}/{total}" in capsys.readouterr().err) is told
+
+
+@pytest.mark.parametrize(
+    ("replaced", "shown", "lines"),
+    [
+        (0, (2, 2, 2), []),
+        (1, (2, 2, 2), ["1 example was the document itself; others stand in their place."]),
+        (3, (2, 2, 1), [THREE, "1 document has fewer examples than 2: 1, all that the pool has for them."]),
+        (0, (0, 2, 1), ["2 documents have fewer examples than 2: 0 to 1, all that the pool has for them."]),
+    ],
+    ids=["as asked", "replaced", "one short", "two short"],
+)
+def test_says_which_examples_are_not_as_asked(replaced: int, shown: tuple[int, ...], lines: list[str]) -> None:
+    docs = docs_of([{"n": place} for place in range(3)])
+    task = toy_task(docs=docs, all_docs=docs, shots=shot_plan(docs, n=2))
+    picks = Picks(
+        shots=tuple(tuple(docs[:count]) for count in shown), replaced=replaced, short=sum(count < 2 for count in shown)
+    )
+    assert describe_picks(task, picks) == lines

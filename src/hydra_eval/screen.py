@@ -14,6 +14,7 @@ from rich.table import Table
 from hydra_eval.console import notice_console, plain_console
 from hydra_eval.dry_run.report import DryRun
 from hydra_eval.dry_run.show import counts_table, first_prompts, forecast
+from hydra_eval.fewshot import Picks
 from hydra_eval.pipeline import Work
 from hydra_eval.prompts.overflow import cut_line, is_default
 from hydra_eval.records import Packet, SampleRow
@@ -45,10 +46,7 @@ class Screen:
         """How much there is to do, before the model loads."""
         for task in work.tasks:
             self.say(f"{task.name}: {describe_task(task)}")
-            replaced = work.picks[task.name].replaced
-            if replaced:
-                self.say(f"{task.name}: {replaced} examples were the document itself; others stand in their place.")
-            for line in work.overflow[task.name].lines():
+            for line in (*describe_picks(task, work.picks[task.name]), *work.overflow[task.name].lines()):
                 self.say(f"{task.name}: {line}")
         processes = "1 process" if world == 1 else f"{world} processes"
         self.say(f"{work.requests} requests in {len(work.packets)} packets on {processes}.")
@@ -120,6 +118,21 @@ def _lossy() -> Iterator[None]:
         yield
     except (OSError, SystemExit, ValueError) as error:  # a broken pipe (rich makes a SystemExit of it), a closed stream
         log.warning("Standard output takes no more (%s); the run folder holds everything.", type(error).__name__)
+
+
+def describe_picks(task: Task, picks: Picks) -> list[str]:
+    """What is not as it was asked for."""
+    lines = []
+    if picks.replaced:
+        one = "1 example was" if picks.replaced == 1 else f"{picks.replaced} examples were"
+        lines.append(f"{one} the document itself; others stand in their place.")
+    if picks.short:
+        documents = "1 document has" if picks.short == 1 else f"{picks.short} documents have"
+        shown = [len(picks.shots[doc.index]) for doc in task.docs]
+        fewest, most = min(shown), max(count for count in shown if count < task.shots.n)
+        counts = str(fewest) if fewest == most else f"{fewest} to {most}"
+        lines.append(f"{documents} fewer examples than {task.shots.n}: {counts}, all that the pool has for them.")
+    return lines
 
 
 def describe_task(task: Task) -> str:
