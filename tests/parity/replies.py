@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hydra_eval.aggregate import aggregate
 from hydra_eval.pipeline import Work, score
 from hydra_eval.records import Instance, RequestKind, Response
+from hydra_eval.results.aggregate import aggregate
 from hydra_eval.tasks.task import Task
 
 from .patterns import example

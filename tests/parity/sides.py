@@ -15,8 +15,8 @@ from hydra_eval.config.schema import DataConfig, FewshotConfig, RunConfig
 from hydra_eval.config.task_index import Entry, TaskIndex
 from hydra_eval.config.task_source import options_for
 from hydra_eval.pipeline import Work, prepare
+from hydra_eval.prompts.style import ChatRenderer, Style
 from hydra_eval.sample_file import digest, doc_hash
-from hydra_eval.style import ChatRenderer, Style
 from hydra_eval.tasks.build import build_tasks
 from hydra_eval.tasks.task import Task
 

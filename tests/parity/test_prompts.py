@@ -10,9 +10,9 @@ import pytest
 
 from hydra_eval.errors import UserError
 
-from .catalogue import found_below
+from .catalogue import found_below, tasks_below
 from .conftest import DATA
-from .prompts import Scope, compare_task, numbers_of_shots
+from .prompts import SHELF, Scope, compare_task, numbers_of_shots
 from .sides import Asked, Seen
 from .verdicts import Verdict, compared, first_difference, refused
 
@@ -42,6 +42,21 @@ def verdicts_of(data_set: str, **options: object) -> list[Verdict]:
 def test_same_prompts(data_set: str, wordings: tuple[object, ...], tmp_path: Path) -> None:
     verdicts = verdicts_of(data_set, wordings=wordings, limit=DOCS)
     assert [(one.task, one.wording, one.shots, one.wrong) for one in verdicts if one.wrong] == []
+
+
+SHELF_TASKS = ("arc_easy", "gsm8k", "humaneval", "lambada_openai", "winogrande", "demo_scales")
+"""One of each kind of request, and of each place of the data."""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", SHELF_TASKS)
+def test_same_prompts_of_the_shelf(name: str, wordings: tuple[object, ...], data_root: Path) -> None:
+    from .wordings import VARIANTS
+
+    (found,) = (one for one in found_below(data_root, tasks_below(SHELF)) if one.task.name == name)
+    verdicts = compare_task(found, data_root, Scope(wordings=wordings, limit=3), VARIANTS[::3])
+    assert [(one.wording, one.shots, one.skipped, one.wrong) for one in verdicts if one.wrong or one.skipped] == []
+    assert {one.docs for one in verdicts} == {3}
 
 
 @pytest.mark.parity
