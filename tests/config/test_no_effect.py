@@ -15,6 +15,7 @@ from ..toys import shot_plan, toy_task
 
 CHOICE = toy_task(shots=shot_plan(n=2))
 BARE = toy_task()
+ROLLING = toy_task("loglikelihood_rolling", name="texts")
 REPLY = toy_task("generate_until", name="reply")
 FIRST = toy_task(shots=shot_plan(n=2, sampler="first_n"))
 RESAMPLED = replace(BARE, metrics=tuple(replace(metric, aggregation=AGGREGATIONS["median"]) for metric in BARE.metrics))
@@ -60,6 +61,15 @@ CHAT: dict[str, Any] = {
     "prompt.template_args": {"enable_thinking": False},
     "prompt.no_system_role": "drop",
 }
+PROMPT: dict[str, Any] = {
+    "prompt.chat_template": True,
+    "prompt.system": "Be brief.",
+    "prompt.style": "lighteval",
+    "prompt.overflow": "skip",
+}
+PINNED = {"tasks": {"toy": {"num_fewshot": 0}}}
+FIXED = {"tasks": {"toy": {"fewshot_config": {"fixed": True}}}}
+WHOLE = {"output_type": "loglikelihood_rolling"}
 GENERATION: dict[str, Any] = {
     "generation.max_new_tokens": 8,
     "generation.do_sample": True,
@@ -117,6 +127,18 @@ CASES: list[Any] = [
     ("fewshot.class_field", "x", [CHOICE], {}, [CHOICE], {"fewshot.strategy": "package.module:function"}),
     ("fewshot.split", "x", [CHOICE], {"fewshot.strategy": "samples"}, [CHOICE], {}),
     *((option, value, [BARE], {}, [BARE], {"chat": True}) for option, value in CHAT.items()),
+    *(
+        (option, value, [ROLLING], {"chat": True}, [ROLLING, BARE], {"chat": True})
+        for option, value in (PROMPT | CHAT).items()
+    ),
+    ("fewshot.on_pinned", "keep", [BARE], PINNED, [BARE], {**PINNED, "fewshot.n": 5}),
+    ("fewshot.on_pinned", "keep", [CHOICE], {"fewshot.n": 5}, [BARE], {**PINNED, "fewshot.strategy": "fixed"}),
+    ("fewshot.on_pinned", "keep", [BARE], {**PINNED, "fewshot.n": [0]}, [BARE], {**PINNED, "fewshot.n": [0, 5]}),
+    ("fewshot.on_fixed", "keep", [CHOICE], {"tasks": {"toy": {"fewshot_config": None}}}, [CHOICE], FIXED),
+    (
+        *("fewshot.on_fixed", "keep", [ROLLING], {"tasks": {"toy": FIXED["tasks"]["toy"] | WHOLE}}),
+        *([CHOICE], {"tasks": {"toy": FIXED["tasks"]["toy"] | {"output_type": "multiple_choice"}}}),
+    ),
     ("prompt.choice_space", "add", [REPLY], {}, [REPLY, BARE], {}),
     ("prompt.choice_prefix", "numbers", [BARE], {"prompt.formulation": "cf"}, [BARE], {"prompt.formulation": "mcf"}),
     *((option, value, [BARE], {}, [BARE, REPLY], {"sampled": True}) for option, value in GENERATION.items()),

@@ -75,7 +75,7 @@ def test_template_without_a_system_role(
 ) -> None:
     render = chat_renderer(with_templates(tokenizer, monkeypatch, template), True, {}, no_system_role=rule)
     assert [render(messages, True) for messages in ([SYSTEM, USER], [SYSTEM, USER], [USER])] == [text, text, "<Hi>"]
-    expected = f"prompt.no_system_role={rule}: the chat template has no place for a system message {told}"
+    expected = f"prompt.no_system_role={rule}: the tokenizer's chat template has no place for a system message {told}"
     assert [record.getMessage() for record in caplog.records] == [expected]
 
 
@@ -176,11 +176,6 @@ def test_template_that_refuses_the_turns(tokenizer: Any, monkeypatch: pytest.Mon
         chat_renderer(refuses, True, {})([SYSTEM, USER], True)
 
 
-def test_argument_that_the_prompt_sets_itself(tokenizer: Any) -> None:
-    with pytest.raises(UserError, match="tokenize"):
-        chat_renderer(tokenizer, True, {"tokenize": True})
-
-
 @pytest.mark.parity
 @pytest.mark.parametrize("template", [None, NO_SYSTEM, DEAF], ids=["own", "refuses", "ignores"])
 @pytest.mark.parametrize("messages", [[USER], [SYSTEM, USER], [SYSTEM, USER, PREFIX]], ids=len)
@@ -202,28 +197,58 @@ def test_text_is_that_of_lm_eval(
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("{{ 1 + 'a' }}", "the chat template cannot render the prompt: TypeError: unsupported operand"),
-        ("{{ messages[7].content }}", "the chat template cannot render the prompt: UndefinedError: "),
-        ("{{ messages", r"the chat template is no Jinja \(line 1\): .*[^.]\. Mend it"),
-        ("", "the chat template shows nothing of a user's message"),
-        ("always the same", "the chat template shows nothing of a user's message"),
+        ("{{ 1 + 'a' }}", "the tokenizer's chat template cannot render the prompt: TypeError: unsupported operand"),
+        ("{{ messages[7].content }}", "the tokenizer's chat template cannot render the prompt: UndefinedError: "),
+        ("{{ messages", r"the tokenizer's chat template is no Jinja \(line 1\): .*[^.]\. Mend it"),
+        ("", "the tokenizer's chat template shows nothing of a user's message"),
+        ("Answer the question.", "the tokenizer's chat template shows nothing of a user's message"),
     ],
     ids=["type", "undefined", "syntax", "empty", "constant"],
 )
 def test_a_template_that_cannot_make_a_prompt_is_told_in_one_message(
-    tokenizer: Any, template: str, message: str
+    template: str, message: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tokenizer.chat_template = template or " "
+    with_templates(tokenizer, monkeypatch, template or " ")
     with pytest.raises(UserError, match=message):
         chat_renderer(tokenizer, True, {})([USER], True)
 
 
-def test_arguments_are_named_where_a_template_fails_with_them(tokenizer: Any) -> None:
-    tokenizer.chat_template = "{{ messages[0].content + flag }}"
+def test_arguments_are_named_where_a_template_fails_with_them(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_templates(tokenizer, monkeypatch, "{{ messages[0].content + flag }}")
     with pytest.raises(UserError, match=r"with prompt\.template_args=\{'flag': 3\}: TypeError"):
         chat_renderer(tokenizer, True, {"flag": 3})([USER], True)
 
 
-def test_a_template_may_change_the_case_of_a_system_text(tokenizer: Any) -> None:
-    tokenizer.chat_template = "{% for turn in messages %}{{ turn.content | upper }} {% endfor %}"
+def test_a_template_may_change_the_case_of_a_system_text(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_templates(tokenizer, monkeypatch, "{% for turn in messages %}{{ turn.content | upper }} {% endfor %}")
     assert chat_renderer(tokenizer, True, {}, no_system_role="error")([SYSTEM, USER], True).startswith("BE BRIEF.")
+
+
+@pytest.mark.parametrize("messages", [[USER], [USER, PREFIX]], ids=["asked", "begun"])
+def test_a_file_with_a_fault_of_its_own_is_named_without_advice_on_turns(
+    messages: list[dict[str, str]], tokenizer: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "own.jinja").write_text("{% for m in messages %}{{ m.content + (none | int(base='x')) }}{% endfor %}")
+    with pytest.raises(
+        UserError, match=r"the chat template /.*/own\.jinja cannot render the prompt: [A-Z]\w+: "
+    ) as told:
+        chat_renderer(tokenizer, str(tmp_path / "own.jinja"), {})(messages, messages[-1] is USER)
+    assert not any(word in str(told.value) for word in ("multiturn", "gen_prefix", ".."))
+
+
+def test_what_is_not_there_is_no_matter_of_turns(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_templates(tokenizer, monkeypatch, "{{ messages[0].nope.x }}")
+    with pytest.raises(UserError, match=r"cannot render the prompt: UndefinedError: [^:]*\.$"):
+        chat_renderer(tokenizer, True, {})([USER, PREFIX, USER], True)
+
+
+@pytest.mark.parametrize("name", ["tokenize", "messages", "return_dict", "continue_final_message", "chat_template"])
+def test_what_the_prompt_says_itself_is_no_argument(name: str, tokenizer: Any) -> None:
+    with pytest.raises(UserError, match=f"prompt.template_args: {name} is set by the prompt itself"):
+        chat_renderer(tokenizer, True, {name: 1})
+
+
+def test_documents_and_tools_are_arguments_like_others(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_templates(tokenizer, monkeypatch, "{{ messages[0].content }} {{ tools[0].name }} {{ documents[0].title }}")
+    given = {"tools": [{"name": "ruler"}], "documents": [{"title": "Lengths", "text": ""}]}
+    assert chat_renderer(tokenizer, True, given)([USER], True) == "Hi ruler Lengths"

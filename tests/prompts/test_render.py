@@ -174,11 +174,17 @@ def test_a_prefix_is_continued_by_the_assistant(style: Style, expected: str) -> 
         ({"text": lambda row: 3}, "doc_to_text must give text, but gave 3"),
         ({"text": lambda row: None}, "doc_to_text must give text, but gave None"),
         ({"target": lambda row: 2}, "example 0: its target is choice 2, but there are 2 choices"),
-        ({"target": lambda row: 1.5}, "doc_to_target of an example must give text or a choice's index, but gave 1.5"),
+        (
+            {"target": lambda row: 1.5},
+            "toy.yaml: doc_to_target of an example must give text, or an index .*, but gave 1.5",
+        ),
         ({"target": lambda row: [2, 0]}, "example 0: its target is choice 2, but there are 2 choices"),
-        ({"target": lambda row: []}, r"doc_to_target of an example must give text or a choice's index, but gave \[\]"),
-        ({"target": lambda row: [None]}, "doc_to_target of an example must give text .* but gave None"),
-        ({"choices": None}, "doc_to_target of an example must give text or a choice's index, but gave 0"),
+        (
+            {"target": lambda row: []},
+            r"toy.yaml: doc_to_target of an example must give text, or an index .*, but gave \[\]",
+        ),
+        ({"target": lambda row: [None]}, "doc_to_target of an example must give text, .* but gave None"),
+        ({"choices": None}, "toy.yaml: doc_to_target of an example must give text, or an index .*, but gave 0"),
     ],
 )
 def test_what_cannot_be_shown(changes: dict[str, Any], message: str) -> None:
@@ -279,6 +285,11 @@ def test_messages_say_what_the_prompt_says(task: Task, style: Style, join: str, 
     assert spoken_messages == (prompts if isinstance(prompts, list) else [prompts])
 
 
-def test_of_several_right_choices_an_example_shows_the_first() -> None:
-    several = render_prompt(changed(target=lambda row: [1, 0]), GRASS, [BANANA], Style())
-    assert several == render_prompt(changed(target=lambda row: 1), GRASS, [BANANA], Style())
+@pytest.mark.parametrize("join", ["lm_eval", "lighteval"])
+@pytest.mark.parametrize("style", [Style(), MULTI, SINGLE], ids=["plain", "turns", "one turn"])
+@pytest.mark.parametrize("first", [1, -1, np.int64(1)], ids=repr)
+def test_of_several_right_choices_an_example_shows_the_first(first: Any, style: Style, join: str) -> None:
+    style = replace(style, join=join)
+    several = render_prompt(changed(target=lambda row: [first, 0]), GRASS, [BANANA], style)
+    assert "grey" in several
+    assert several == render_prompt(changed(target=lambda row: "grey"), GRASS, [BANANA], style)

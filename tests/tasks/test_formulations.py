@@ -62,6 +62,7 @@ CONTEXTS = {
     "doc_to_choice": "{{[choices.text[0] ~ ' is', choices.text[1] ~ ' is', choices.text[2] ~ ' is']}}",
     "doc_to_target": "what {{question}}",
 }
+STATED = {"doc_to_question": "question", "doc_to_options": "{{choices.text}}"}
 
 
 def row(question: str, texts: Sequence[str], key: str) -> dict[str, Any]:
@@ -314,8 +315,7 @@ def test_contexts_are_what_they_are_under_cf(tmp_path: Path) -> None:
 
 
 def test_contexts_are_asked_otherwise_where_the_file_says_how(tmp_path: Path) -> None:
-    content = {**CONTEXTS, "doc_to_question": "question", "doc_to_options": "{{choices.text}}"}
-    (task,) = toy(content, tmp_path, shots=1, formulation="mcf")
+    (task,) = toy({**CONTEXTS, **STATED}, tmp_path, shots=1, formulation="mcf")
     prompt, scored, target = of_document(task)
     assert prompt.endswith(f"Answer: C\n\nWhat is lit?\n{LIT[' A. ']}\nAnswer:")
     assert (scored, target, task.multiple_input) == (LETTERS, 1, False)
@@ -339,6 +339,12 @@ def test_contexts_are_asked_otherwise_where_the_file_says_how(tmp_path: Path) ->
         ),
         (CONTEXTS, {"formulation": "mcf"}, "its choices are contexts"),
         (CONTEXTS, {"choice_orders": 2}, "shows no choices to be put in another order; take prompt.formulation=mcf"),
+        (CONTEXTS | STATED, {"choice_orders": 2}, "shows no choices to be put .* take prompt.formulation=mcf"),
+        (
+            {**MMLU, "doc_to_choice": "{{['x', 'y', 'z']}}"} | STATED | {"doc_to_options": "{{['x', 'y', 'z']}}"},
+            {"choice_orders": 2},
+            "shows no choices to be put in another order; take prompt.formulation=mcf",
+        ),
         (ARC, {"choice_orders": 2}, "shows no choices to be put in another order; take prompt.formulation=mcf"),
         (
             ARC,
@@ -362,6 +368,8 @@ def test_contexts_are_asked_otherwise_where_the_file_says_how(tmp_path: Path) ->
         "another listing",
         "contexts",
         "orders of contexts",
+        "orders of contexts whose question is stated",
+        "orders of another listing",
         "orders of what is not shown",
         "orders under cf",
         "scores of its own",

@@ -13,6 +13,8 @@ from hydra_eval.tasks.task import Task
 
 FIXED_STRATEGIES = ("first_n", "fixed", "samples", "nearest")
 """Strategies that draw nothing by chance."""
+LISTED_STRATEGIES = ("fixed", "samples")
+"""Strategies whose lists say how many examples there are."""
 BY_CLASS = ("balanced", "one_per_class")
 LABELLED = ("mcf", "hybrid")
 """Formulations that list the choices under labels."""
@@ -22,6 +24,7 @@ IGNORED_BY_DUMMY = (
     *("subfolder", "tokenizer", "trust_remote_code", "dtype", "softmax_dtype", "device", "device_map", "cpu_threads"),
     *("attn_implementation", "batch_size", "add_bos_token", "pair_tokenization", "kwargs"),
 )
+ROLLING = "loglikelihood_rolling"
 SHOWN = 5
 """Task names in one line."""
 
@@ -47,6 +50,19 @@ class Situation:
     @property
     def shows_examples(self) -> bool:
         return self.any_task(lambda task: task.shots.n > 0)
+
+    @property
+    def makes_prompts(self) -> bool:
+        """A task's own code may make one for anything."""
+        return self.any_task(lambda task: task.output_type != ROLLING or task.own_requests is not None)
+
+    @property
+    def asks_for_examples(self) -> bool:
+        return self.config.fewshot.n not in (None, 0, [0]) or self.strategy in LISTED_STRATEGIES
+
+    def any_file(self, holds: Callable[[Mapping[str, Any]], Any]) -> bool:
+        """Some task's file says so; one that scores whole texts takes no examples, whatever it says of them."""
+        return any(holds(content) for content in self.config.tasks.values() if content.get("output_type") != ROLLING)
 
     @property
     def draws(self) -> bool:
@@ -80,6 +96,14 @@ def _in_order(task: Task) -> bool:
     """The sampler that the task names takes the pool's first rows; lighteval's of that name goes by the seed."""
     plan = task.shots
     return (plan.strategy, plan.sampler, plan.compat) == ("task", "first_n", "lm_eval") and plan.order != "shuffled"
+
+
+def _is_pinned(content: Mapping[str, Any]) -> bool:
+    return content.get("num_fewshot") == 0
+
+
+def _is_fixed(content: Mapping[str, Any]) -> bool:
+    return bool((content.get("fewshot_config") or {}).get("fixed"))
 
 
 def _named_greedy(run: Situation) -> str:
@@ -126,6 +150,19 @@ RULES: tuple[Rule, ...] = (
         ("fewshot.split",),
         lambda run: run.shows_examples and run.strategy == "samples",
         "the examples are written out in fewshot.samples",
+    ),
+    Rule(
+        ("fewshot.on_pinned",),
+        lambda run: not (run.asks_for_examples and run.any_file(_is_pinned)),
+        "no task whose file says num_fewshot: 0 is asked for examples (fewshot.n)",
+    ),
+    Rule(("fewshot.on_fixed",), lambda run: not run.any_file(_is_fixed), "no task's file fixes its number of examples"),
+    Rule(
+        _below(
+            *("prompt", "chat_template", "system", "no_system_role", "multiturn", "template_args", "style", "overflow")
+        ),
+        lambda run: not run.makes_prompts,
+        "no task has prompts; whole texts are scored as they are",
     ),
     Rule(
         _below("prompt", "multiturn", "template_args", "no_system_role"),

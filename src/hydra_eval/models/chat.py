@@ -22,6 +22,7 @@ RESERVED = (
     "chat_template",
     "continue_final_message",
     "conversation",
+    "max_length",
     "messages",
     "padding",
     "return_assistant_tokens_mask",
@@ -33,7 +34,7 @@ RESERVED = (
 )
 """What `apply_chat_template` is told by the prompt itself, or would give something else than text for."""
 PROBE = {"role": "system", "content": "probe-of-the-system-role"}
-ASKING = {"role": "user", "content": "question"}
+ASKING = {"role": "user", "content": "probe-of-a-question"}
 TAKEN, IGNORED, REFUSED = "taken", "ignored", "refused"
 """What a template makes of a system message."""
 LOST = {"merge": "its text opens the first user turn", "drop": "its text is left out"}
@@ -77,7 +78,7 @@ def chat_renderer(
     if clash := [name for name in RESERVED if name in template_args]:
         raise UserError(f"prompt.template_args: {', '.join(clash)} is set by the prompt itself; leave it out.")
     source = select_template(tokenizer, template)
-    name = "the chat template" if template is True else f"the chat template {template}"
+    name = "the tokenizer's chat template" if template is True else f"the chat template {template}"
     return ChatTemplate(tokenizer, source, template_args, no_system_role=no_system_role, name=name)
 
 
@@ -133,7 +134,7 @@ class ChatTemplate:
             raise UserError(self._complaint(failed.error, messages, add_generation_prompt)) from failed
 
     def _complaint(self, error: Exception, messages: Turns, add_generation_prompt: bool) -> str:
-        if isinstance(error, ValueError) and not add_generation_prompt:
+        if not add_generation_prompt and self._renders(*messages):
             return (
                 f"{self.name} does not show the assistant's last message {messages[-1]['content']!r} so that it "
                 "can be continued. Use another template, or set the task's gen_prefix to null."
@@ -142,7 +143,7 @@ class ChatTemplate:
         said = str(error).rstrip(".")
         if isinstance(error, jinja2.TemplateSyntaxError):
             return f"{self.name} is no Jinja (line {error.lineno}): {said}. Mend it, or give another one."
-        if isinstance(error, jinja2.TemplateError) and len(messages) > 1:
+        if type(error) is jinja2.TemplateError and len(messages) > 1:  # of the template's own `raise_exception`
             return (
                 f"{self.name} cannot render the prompt{given}: {said}. Some templates want user and assistant in "
                 "turn: prompt.multiturn=false puts all into one user message."
@@ -187,10 +188,10 @@ class ChatTemplate:
             return (REFUSED, str(failed.error)) if self._renders(ASKING) else (TAKEN, "")
         return (TAKEN, "") if _shows(text, PROBE) else (IGNORED, "its text is not shown")
 
-    def _renders(self, message: dict[str, str]) -> bool:
+    def _renders(self, *messages: dict[str, str]) -> bool:
         try:
-            self._apply([message], True)
-        except Unrenderable:  # then it is not for the system message; the real prompt's error tells
+            self._apply(list(messages), True)
+        except Unrenderable:  # for another reason than the one looked for; the real prompt's error tells
             return False
         return True
 

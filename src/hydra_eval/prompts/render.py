@@ -84,7 +84,7 @@ def _shown(task: Task, shot: Doc) -> tuple[Any, str | None]:
         question = _chosen(template, question, shot)
     elif template.choices is not None and isinstance(first := _first(target), Integral):
         target = [_chosen(template, first, shot)]
-    return question, _answer(target)
+    return question, _answer(target, task.source)
 
 
 def _first(target: Any) -> Any:
@@ -92,13 +92,16 @@ def _first(target: Any) -> Any:
     return target[0] if isinstance(target, list) and target else target
 
 
-def _answer(target: Any) -> str | None:
+def _answer(target: Any, file: str) -> str | None:
     """The text of an example's target, the first of several. A target of "" leaves the bare question: None."""
     answer = _first(target)
     if answer is target and (answer is None or answer == ""):
         return None
     if not isinstance(answer, str):
-        raise UserError(f"doc_to_target of an example must give text or a choice's index, but gave {answer!r}.")
+        raise UserError(
+            f"{file}: doc_to_target of an example must give text, or an index where there are choices, "
+            f"but gave {answer!r}."
+        )
     return answer
 
 

@@ -29,8 +29,6 @@ REMEDY = (
     "State them in the task file: doc_to_options, their texts (a column, a template or a !function that gives a list), "
     "and doc_to_question, the text without them."
 )
-
-
 NOT_SHOWN = "the text shows no choices to be put in another order; take prompt.formulation=mcf."
 
 
@@ -100,6 +98,8 @@ class Reader:
                 return unlisted(str(self.question(row)), options)
             found = self._listed(text, choices, stated, row)
         except Unreadable as error:
+            if self.must_show and self.options is not None and self.question is not None:
+                raise UserError(f"{self.where}: {NOT_SHOWN}") from error
             self._refuse(str(error), text)
         if self.must_show and not found.markers:
             raise UserError(f"{self.where}: {NOT_SHOWN}")
