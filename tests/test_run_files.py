@@ -13,7 +13,7 @@ from hydra_eval.errors import UserError
 from hydra_eval.file_names import samples_name
 from hydra_eval.run_files import write_lines, write_results, write_samples
 
-from .test_aggregate import row
+from .results.test_aggregate import row
 
 
 @pytest.mark.parametrize(

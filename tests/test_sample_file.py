@@ -20,7 +20,7 @@ from hydra_eval.sample_file import as_plain, digest, doc_hash, sample_line, samp
 from hydra_eval.scoring import Answered, score_documents
 from hydra_eval.tasks.task import Task
 
-from .test_aggregate import row
+from .results.test_aggregate import row
 from .toys import CHOICE, built, data_sets_prepared_in, oracle_task, write_task
 
 OURS = ["shots", "shots_requested", "shots_used", "input_tokens", "output_tokens", "cut_tokens", "finish_reasons"]
