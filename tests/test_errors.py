@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from hydra_eval.errors import UserError, at_document, did_you_mean, known_names, line_of, lookup, noted
+from hydra_eval.errors import UserError, at_document, counted, did_you_mean, known_names, line_of, lookup, noted
 
 TABLE = {"regex": 1, "regex_pos": 2, "take_first": 3}
 
@@ -26,6 +26,16 @@ def test_an_unknown_name_is_said_with_place_nearest_and_known(name: str, message
     with pytest.raises(UserError) as caught:
         lookup(TABLE, name, kind="filter", where="t.yaml")
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("number", "expected"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
+def test_one_has_no_plural(number: int, expected: str) -> None:
+    assert counted(number, "row") == expected
+
+
+@pytest.mark.parametrize(("number", "expected"), [(1, "1 class"), (2, "2 classes")])
+def test_a_plural_of_its_own(number: int, expected: str) -> None:
+    assert counted(number, "class", "classes") == expected
 
 
 def test_a_value_that_is_false_is_found_too() -> None:

@@ -77,7 +77,7 @@ def test_a_bar_stands_over_more_than_a_few(
     ("replaced", "shown", "lines"),
     [
         (0, (2, 2, 2), []),
-        (1, (2, 2, 2), ["1 example was the document itself; others stand in their place."]),
+        (1, (2, 2, 2), ["1 example was the document itself; another stands in its place."]),
         (3, (2, 2, 1), [THREE, "1 document has fewer examples than 2: 1, all that the pool has for them."]),
         (0, (0, 2, 1), ["2 documents have fewer examples than 2: 0 to 1, all that the pool has for them."]),
     ],

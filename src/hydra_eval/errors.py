@@ -35,6 +35,11 @@ def known_names(known: Iterable[str], *, shown: int = SHOWN_NAMES) -> str:
     return ", ".join(names[:shown]) + more
 
 
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """`1 row`, `2 rows`; `several` where it is more than an s."""
+    return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
 def lookup(table: Mapping[str, T], name: str, *, kind: str, where: str) -> T:
     """`table[name]`, or a UserError that names the nearest and the known entries."""
     if name in table:

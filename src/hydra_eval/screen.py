@@ -14,6 +14,7 @@ from rich.table import Table
 from hydra_eval.console import notice_console, plain_console
 from hydra_eval.dry_run.report import DryRun
 from hydra_eval.dry_run.show import counts_table, first_prompts, forecast
+from hydra_eval.errors import counted
 from hydra_eval.fewshot import Picks
 from hydra_eval.pipeline import Work
 from hydra_eval.prompts.overflow import cut_line, is_default
@@ -48,8 +49,8 @@ class Screen:
             self.say(f"{task.name}: {describe_task(task)}")
             for line in (*describe_picks(task, work.picks[task.name]), *work.overflow[task.name].lines()):
                 self.say(f"{task.name}: {line}")
-        processes = "1 process" if world == 1 else f"{world} processes"
-        self.say(f"{work.requests} requests in {len(work.packets)} packets on {processes}.")
+        requests, packets = counted(work.requests, "request"), counted(len(work.packets), "packet")
+        self.say(f"{requests} in {packets} on {counted(world, 'process', 'processes')}.")
 
     def say_cuts(self, overflow: Mapping[str, Mapping[str, Any]], rows: Mapping[str, Sequence[SampleRow]]) -> None:
         """Whose prompts lost tokens: a warning where nobody asked for that."""
@@ -124,10 +125,10 @@ def describe_picks(task: Task, picks: Picks) -> list[str]:
     """What is not as it was asked for."""
     lines = []
     if picks.replaced:
-        one = "1 example was" if picks.replaced == 1 else f"{picks.replaced} examples were"
-        lines.append(f"{one} the document itself; others stand in their place.")
+        stands = "another stands in its place" if picks.replaced == 1 else "others stand in their place"
+        lines.append(f"{counted(picks.replaced, 'example was', 'examples were')} the document itself; {stands}.")
     if picks.short:
-        documents = "1 document has" if picks.short == 1 else f"{picks.short} documents have"
+        documents = counted(picks.short, "document has", "documents have")
         shown = [len(picks.shots[doc.index]) for doc in task.docs]
         fewest, most = min(shown), max(count for count in shown if count < task.shots.n)
         counts = str(fewest) if fewest == most else f"{fewest} to {most}"
@@ -138,7 +139,8 @@ def describe_picks(task: Task, picks: Picks) -> list[str]:
 def describe_task(task: Task) -> str:
     """Documents, shots and their source in one line."""
     total, used = len(task.all_docs), len(task.docs)
-    documents = f"{used} documents" if used == total else f"{used} of {total} documents"
+    documents = counted(used, "document") if used == total else f"{used} of {counted(total, 'document')}"
     if task.shots.n == 0:
         return f"{documents}, 0 shots"
-    return f"{documents}, {task.shots.n} shots from {task.shots.pool_split or 'its samples'} ({task.shots.strategy})"
+    shots = counted(task.shots.n, "shot")
+    return f"{documents}, {shots} from {task.shots.pool_split or 'its samples'} ({task.shots.strategy})"

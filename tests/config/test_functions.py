@@ -100,7 +100,7 @@ def test_a_file_beside_the_yaml_wins_over_an_installed_module(tmp_path: Path) ->
         ("needy.f", r"/needy.py: ModuleNotFoundError: .*/needy.py, line 1\). Install the package 'not_installed_here'"),
         ("leaving.f", r"cannot import .*/leaving.py: SystemExit: bye \(.*/leaving.py, line 2\)"),
         ("broken.sub.f", r"'!function broken.sub.…' wants the file .*/broken/sub.py, which does not exist"),
-        ("utils.LIMIT", "'.*utils.LIMIT' is a int, not a function"),
+        ("utils.LIMIT", "'.*utils.LIMIT' is of type int, not a function"),
         (".utils.clean", "cannot import"),
     ],
 )

@@ -77,7 +77,7 @@ def test_a_column_that_is_not_there_names_the_nearest(strategy: str) -> None:
 def test_the_class_of_a_choice_is_its_words() -> None:
     pool = docs_of([{**row, "label": 0, "colours": ["red", "blue"]} for row in FRUIT], split="train")
     task = toy_task(shots=shot_plan(pool, strategy="one_per_class", n=2, shortfall="error"))
-    with pytest.raises(UserError, match="2 examples are asked for, but only 1 classes of other rows"):
+    with pytest.raises(UserError, match="2 examples are asked for, but only 1 class of other rows is in"):
         pick_shots(task)
 
 

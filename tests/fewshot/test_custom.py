@@ -97,8 +97,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ("01", "must give a list of whole numbers"),
         ([True, False], "must give a list of whole numbers"),
         ([0.0, 1.0], "must give a list of whole numbers"),
-        ([0, 5], "must give places from 0 to 4"),
-        ([0, -1], "must give places from 0 to 4"),
+        ([0, 5], "must give places, from 0 on, in the pool it was given, which has 5 rows"),
+        ([0, -1], "must give places, from 0 on, in the pool"),
         ([1, 1], "must give each row once"),
         ([0, 1, 2], "must give at most 2 rows"),
     ],
@@ -110,11 +110,23 @@ def test_what_it_gives_is_checked(given: Any, wrong: str) -> None:
 
 
 def test_too_few_are_a_shortfall() -> None:
-    with pytest.raises(UserError, match="2 examples are asked for, but only 1 rows that the function picks"):
+    with pytest.raises(UserError, match="but only 1 row that the function picks is in the pool"):
         picks(lambda pool, doc, n, seed: [0])
+
+
+def test_one_row_is_no_plural() -> None:
+    with pytest.raises(UserError, match=r"must give at most 1 row, but"):
+        picks(lambda pool, doc, n, seed: [0, 1], n=1)
+    with pytest.raises(UserError, match=": 1 example is asked for, but only 0 rows that the function picks are in"):
+        picks(lambda pool, doc, n, seed: [], n=1)
+
+
+def test_a_pool_without_a_row_has_no_places() -> None:
+    with pytest.raises(UserError, match="in the pool it was given, which has 0 rows"):
+        picks(lambda pool, doc, n, seed: [0], pool=(), n=1)
 
 
 def test_its_own_error_says_where_it_happened() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         picks(lambda pool, doc, n, seed: [1 // 0])
-    assert "in fewshot.strategy=mine:best, called for document 0 of 'toy'" in caught.value.__notes__
+    assert caught.value.__notes__ == ["in fewshot.strategy=mine:best", "in task 'toy', document 0"]

@@ -123,7 +123,7 @@ def test_a_twin_is_excluded_too_and_counted() -> None:
 
 def test_twins_leave_too_few() -> None:
     docs = numbered([1, 1, 1, 2])
-    with pytest.raises(UserError, match="document 0: 2 examples are asked for, but only 1 other rows"):
+    with pytest.raises(UserError, match="document 0: 2 examples are asked for, but only 1 other row is in the pool"):
         picked(docs, pool=docs, n=2, excludes_doc=True)
 
 

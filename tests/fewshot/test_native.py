@@ -82,7 +82,7 @@ def test_a_named_row_that_is_the_document_gives_way_to_the_first_that_is_not_nam
 
 
 def test_a_named_row_that_is_not_there() -> None:
-    with pytest.raises(UserError, match=r"fewshot.indices has 40, but the pool \('train'\) has the rows 0 to 39"):
+    with pytest.raises(UserError, match=r"fewshot.indices has 40, but the pool \('train'\) has 40 rows, from 0 on"):
         picked(DOCS, strategy="fixed", pool=TRAIN, n=2, indices=(3, 40))
 
 

@@ -109,7 +109,7 @@ def test_sees(change: Callable[[Asked], Asked], where: str) -> None:
 
 @pytest.mark.parametrize(
     ("message", "skipped"),
-    [("images are not supported yet.", True), ("only 1 other rows are in the pool.", True), ("no column 'x'.", False)],
+    [("images are not supported yet.", True), ("only 1 other row is in the pool.", True), ("no column 'x'.", False)],
     ids=["kind of task", "small pool", "anything else"],
 )
 def test_refusals_on_purpose_are_no_differences(message: str, skipped: bool) -> None:

@@ -72,7 +72,7 @@ def first_difference(theirs: Any, ours: Any) -> str:
     return f"lm-eval {theirs!r:.150}, hydra-eval {ours!r:.150}"
 
 
-ON_PURPOSE = ("not supported", "other rows are in the pool")
+ON_PURPOSE = ("not supported", "other row")
 """Kinds of tasks that we do not run; a pool so small that lm-eval shows a document to itself."""
 
 

@@ -79,6 +79,15 @@ def test_documents_with_one_text_are_twins_whatever_else_they_hold(tmp_path: Pat
     assert {number_of(doc): numbers for doc, numbers in shown} == {1: [2], 2: [1]}
 
 
+def test_examples_come_from_every_split_that_the_run_names(tmp_path: Path) -> None:
+    one, other, both = (
+        table_task(write_table(tmp_path), fewshot=FewshotConfig(n=1, split=split))
+        for split in ("train", "test", ["train", "test"])
+    )
+    assert [shot.row for shot in both.shots.pool] == [shot.row for shot in (*one.shots.pool, *other.shots.pool)]
+    assert (both.shots.pool_split, both.shots.from_eval) == ("train, test", True)
+
+
 def test_a_pool_that_is_evaluated_is_said_and_can_be_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = write_table(tmp_path)
     assert table_task(path, fewshot=FewshotConfig(n=1, split="test")).shots.from_eval

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from hydra_eval.config.prompting import FewshotConfig
+from hydra_eval.config.schema import RunConfig
 from hydra_eval.errors import UserError
-from hydra_eval.tasks.listed_shots import listed
+from hydra_eval.tasks.listed_shots import listed, with_samples
 
 
 def two_rows() -> tuple[dict[str, str], ...]:
@@ -46,3 +47,13 @@ def test_a_function_that_fails_is_named() -> None:
     with pytest.raises(KeyError) as caught:
         listed(FewshotConfig(strategy="samples", samples=f"{__name__}:broken"))
     assert caught.value.__notes__ == [f"in fewshot.samples={__name__}:broken"]
+
+
+def test_samples_are_written_out_once() -> None:
+    config = with_samples(RunConfig(fewshot=FewshotConfig(strategy="samples", samples=f"{__name__}:two_rows")))
+    assert config.fewshot.samples == [{"q": "a"}, {"q": "b"}]
+
+
+def test_samples_that_nothing_shows_stay_as_they_are() -> None:
+    config = RunConfig(fewshot=FewshotConfig(samples=f"{__name__}:broken"))
+    assert with_samples(config) is config

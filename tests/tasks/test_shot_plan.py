@@ -74,6 +74,16 @@ def test_samples_of_a_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert things(pick_shots(task)) == [["a ripe banana", "a plum"]] * 4
 
 
+def test_a_function_of_samples_is_called_once_for_all_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = f"calls = []\n\ndef rows():\n    calls.append(1)\n    return {list(FRUIT[:2])!r}[: len(calls)]\n"
+    (tmp_path / "counted_samples.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("one", "two"):
+        write_task(tmp_path, {**CHOICE, "task": name})
+    tasks = built(tmp_path, "one", "two", fewshot=FewshotConfig(strategy="samples", samples="counted_samples:rows"))
+    assert [things(pick_shots(task)) for task in tasks] == [[["a ripe banana"]] * 4] * 2
+
+
 def test_a_sample_that_lacks_a_column(tmp_path: Path) -> None:
     task = task_of(tmp_path, {"strategy": "samples", "samples": [{"thin": "a fig"}]})
     with pytest.raises(UserError, match=r"'thing' is undefined\. Did you mean 'thin'\? Columns: thin"):
@@ -135,6 +145,17 @@ def test_the_seed_counts_for_a_task_with_examples_of_its_own(tmp_path: Path) -> 
 def test_saying_three_where_the_task_says_three_changes_nothing(tmp_path: Path) -> None:
     own, said = (prompts(task_of(tmp_path, {"seed": 1, "n": n}, {"num_fewshot": 3})) for n in (None, 3))
     assert own == said
+
+
+# --- a pool of several splits ---
+
+
+def test_examples_come_from_every_split_that_the_run_names(tmp_path: Path) -> None:
+    task = task_of(tmp_path, {"n": 1, "split": ["train", "test"]})
+    assert [shot.row["thing"] for shot in task.shots.pool] == [row["thing"] for row in (*FRUIT, *COLOURS)]
+    assert (task.shots.pool_split, task.shots.from_eval) == ("train+test", True)
+    shown = zip(task.docs, pick_shots(task).shots, strict=True)
+    assert all(shot.row != doc.row for doc, shots in shown for shot in shots)
 
 
 # --- a pool that is evaluated ---

@@ -34,3 +34,10 @@ def check_counts(field_name: str, value: object, *, least: int) -> None:
     is_list = isinstance(value, list) and bool(value) and all(is_count(item, least=least) for item in value)
     if not is_list or len(set(value)) < len(value):  # type: ignore[call-overload,arg-type]
         refuse(field_name, value, f"must be a list of different whole numbers from {least} on, such as [1,2,3]")
+
+
+def check_names(field_name: str, value: object) -> None:
+    """Raises UserError for anything but a name, or a list of different names."""
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        refuse(field_name, value, "must be a name, or a list of different names, such as [train,validation]")

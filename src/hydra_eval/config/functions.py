@@ -55,7 +55,7 @@ def resolve_function(reference: str, *, where: str) -> Any:
 def resolve_callable(reference: str, *, where: str) -> Callable[..., Any]:
     found = resolve_function(reference, where=where)
     if not callable(found):
-        raise UserError(f"{where}: '{reference}' is a {type(found).__name__}, not a function.")
+        raise UserError(f"{where}: '{reference}' is of type {type(found).__name__}, not a function.")
     return found  # type: ignore[no-any-return]
 
 

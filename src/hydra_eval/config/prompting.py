@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from hydra_eval.config.checks import check_counts, check_word, is_count, refuse
+from hydra_eval.config.checks import check_counts, check_names, check_word, is_count, refuse
 
 OVERFLOW = ("drop_shots", "cut_left", "cut_middle", "skip", "error")
 """What becomes of a prompt that is longer than the model's window; see `PromptConfig.overflow`."""
@@ -46,8 +46,8 @@ class FewshotConfig:
     """A list of seeds, each a row of the results, with their mean and spread; instead of `seed`."""
     order: str = "drawn"
     """Order of the examples in the prompt: as drawn, `reversed`, or `shuffled` for each document."""
-    split: str | None = None
-    """Draw from this split rather than the task's own choice."""
+    split: Any = None
+    """Draw from this split, or list of splits, rather than the task's own choice."""
     class_field: str | None = None
     """Column with an example's class, for `balanced` and `one_per_class`; default: its first right answer."""
     indices: Any = None
@@ -71,6 +71,15 @@ class FewshotConfig:
     """An example that is the document itself makes way for another under `replace`; `allow` keeps it."""
 
     def __post_init__(self) -> None:
+        self._check_lists()
+        if self.seed is not None and self.seeds is not None:
+            refuse("fewshot.seeds", self.seeds, f"stands beside fewshot.seed={self.seed}; give one of them")
+        for name, words in FEWSHOT_WORDS.items():
+            check_word(f"fewshot.{name}", getattr(self, name), words)
+        if self.compat is not None:
+            check_word("fewshot.compat", self.compat, ("lm_eval", "lighteval"))
+
+    def _check_lists(self) -> None:
         if isinstance(self.n, list):
             check_counts("fewshot.n", self.n, least=0)
         elif self.n is not None and not is_count(self.n, least=0):
@@ -78,12 +87,8 @@ class FewshotConfig:
         for name in ("seeds", "indices"):
             if getattr(self, name) is not None:
                 check_counts(f"fewshot.{name}", getattr(self, name), least=0)
-        if self.seed is not None and self.seeds is not None:
-            refuse("fewshot.seeds", self.seeds, f"stands beside fewshot.seed={self.seed}; give one of them")
-        for name, words in FEWSHOT_WORDS.items():
-            check_word(f"fewshot.{name}", getattr(self, name), words)
-        if self.compat is not None:
-            check_word("fewshot.compat", self.compat, ("lm_eval", "lighteval"))
+        if self.split is not None:
+            check_names("fewshot.split", self.split)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from numbers import Integral
 from textwrap import shorten
 from typing import Any
 
-from hydra_eval.errors import UserError, noted
+from hydra_eval.errors import UserError, counted, noted
 from hydra_eval.fewshot.picks import Candidates, Draw, Free
 from hydra_eval.records import Doc
 
@@ -32,7 +32,7 @@ def by_function(draw: Draw) -> Candidates:
         pool = rows.copy()
         for place in reversed(leaking):
             del pool[place]
-        with noted(f"in {where}, called for document {doc.index} of '{doc.task}'"):
+        with noted(f"in {where}"):
             given = _plain(function(pool, deepcopy(dict(doc.row)), plan.n, plan.seed))
         if rows != untouched:
             raise UserError(f"{where} changes the rows of its pool; it must copy what it changes (copy.deepcopy).")
@@ -70,10 +70,10 @@ def _wrong(given: Any, *, rows: int, n: int) -> str | None:
     if not isinstance(given, Sequence) or isinstance(given, str) or not all(map(_is_number, given)):
         return "must give a list of whole numbers, the places of rows in the pool it was given"
     if any(not 0 <= number < rows for number in given):
-        return f"must give places from 0 to {rows - 1} in the pool it was given"
+        return f"must give places, from 0 on, in the pool it was given, which has {counted(rows, 'row')}"
     if len(set(given)) < len(given):
         return "must give each row once"
-    return f"must give at most {n} rows" if len(given) > n else None
+    return f"must give at most {counted(n, 'row')}" if len(given) > n else None
 
 
 def _is_number(value: Any) -> bool:

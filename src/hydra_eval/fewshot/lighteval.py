@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import islice, takewhile
 
-from hydra_eval.errors import UserError
+from hydra_eval.errors import UserError, counted
 from hydra_eval.fewshot.classes import class_of, drawn_in_turn
 from hydra_eval.fewshot.picks import Candidates, Draw, Strategy, mended
 from hydra_eval.records import Doc
@@ -80,8 +80,9 @@ def _sampled(name: str, draw: Draw) -> Candidates:
     n, count, rows = draw.plan.n, draw.plan.n + SAMPLED[name], len(draw.plan.pool)
     if rows < count and draw.plan.shortfall != "allow":
         raise UserError(
-            f"task '{draw.task}': {count} examples are drawn for each document, but the pool has {rows} rows. Ask for "
-            "fewer (fewshot.n), name a larger split (fewshot.split), or take what there is (fewshot.shortfall=allow)."
+            f"task '{draw.task}': {counted(count, 'example is', 'examples are')} drawn for each document, but the pool "
+            f"has {counted(rows, 'row')}. Ask for fewer (fewshot.n), name a larger split (fewshot.split), or take what "
+            "there is (fewshot.shortfall=allow)."
         )
     return mended(draw, [shots[:n] for shots in sampled(draw, min(count, rows))], fills=False)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain, islice
 
-from hydra_eval.errors import UserError
+from hydra_eval.errors import UserError, counted
 from hydra_eval.fewshot import lighteval
 from hydra_eval.fewshot.picks import Candidates, Draw, Free, generator, shuffled_lazily, spares
 from hydra_eval.records import Doc
@@ -56,7 +56,7 @@ def fixed(draw: Draw) -> Candidates:
     if beyond:
         raise UserError(
             f"task '{draw.task}': fewshot.indices has {beyond[0]}, but the pool "
-            f"('{draw.plan.pool_split or 'samples'}') has the rows 0 to {len(pool) - 1}."
+            f"('{draw.plan.pool_split or 'samples'}') has {counted(len(pool), 'row')}, from 0 on."
         )
     named = [pool[index] for index in listed]
     others = [shot for place, shot in enumerate(pool) if place not in listed]

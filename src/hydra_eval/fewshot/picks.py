@@ -14,7 +14,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import TypeAlias
 
-from hydra_eval.errors import UserError, at_document
+from hydra_eval.errors import UserError, at_document, counted
 from hydra_eval.fewshot.leaks import Guard
 from hydra_eval.records import Doc
 from hydra_eval.tasks.task import ShotPlan, Task
@@ -118,19 +118,22 @@ def fewer(task: Task, doc: Doc, shots: Sequence[Doc], count: int) -> tuple[Doc, 
 
 
 LEFT = {
-    "one_per_class": "classes of other rows",
-    "fixed": "rows that fewshot.indices names",
+    "one_per_class": ("class of other rows", "classes of other rows"),
+    "fixed": ("row that fewshot.indices names", "rows that fewshot.indices names"),
 }
-"""What a strategy runs out of, where that is not the pool's rows."""
+"""What a strategy runs out of, one and several, where that is not the pool's rows."""
+PICKED = ("row that the function picks", "rows that the function picks")
 
 
 def _too_few(draw: Draw, doc: Doc, left: int) -> str:
     plan = draw.plan
-    what = "rows that the function picks" if plan.function is not None else LEFT.get(plan.strategy, "other rows")
+    what = PICKED if plan.function is not None else LEFT.get(plan.strategy, ("other row", "other rows"))
+    asked = counted(plan.n, "example is asked for", "examples are asked for")
+    found = f"{counted(left, *what)} {'is' if left == 1 else 'are'}"
     return (
-        f"task '{doc.task}', document {doc.index}: {plan.n} examples are asked for, but only {left} {what} are in the "
-        f"pool ('{plan.pool_split or 'samples'}', {len(plan.pool)} rows). Ask for fewer (fewshot.n), name a larger "
-        "split (fewshot.split), or take what there is (fewshot.shortfall=allow)."
+        f"task '{doc.task}', document {doc.index}: {asked}, but only {found} in the pool "
+        f"('{plan.pool_split or 'samples'}', {counted(len(plan.pool), 'row')}). Ask for fewer (fewshot.n), name a "
+        "larger split (fewshot.split), or take what there is (fewshot.shortfall=allow)."
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.config.task_config import TaskConfig
+from hydra_eval.data.documents import as_splits
 from hydra_eval.data.source import Loaded
 from hydra_eval.errors import UserError
 from hydra_eval.filters.base import Filter, Pipeline
@@ -186,9 +187,9 @@ def _compat(config: RunConfig) -> str:
 
 
 def _shot_plan(cell: Cell, task: TaskConfig, config: RunConfig, reader: Reader) -> ShotPlan:
-    own, samples = config.fewshot.split or task.fewshot_split, run_samples(config.fewshot)
+    own, samples = as_splits(config.fewshot.split or task.fewshot_split), run_samples(config.fewshot)
     evaluated = _evaluated(task)
-    splits = [] if samples else [own] if own else pool_splits(reader.entry, evaluated) if cell.shots else []
+    splits = [] if samples else list(own) if own else pool_splits(reader.entry, evaluated) if cell.shots else []
     rows = replace(reader, splits={"samples": samples}) if samples else reader
     pool = rows.docs(cell.name, ["samples"] if samples else splits, as_shots=True) if cell.shots else []
     as_lighteval = _compat(config) == LIGHTEVAL

@@ -25,6 +25,7 @@ from hydra_eval.tasks.code_gate import check_code_gate
 from hydra_eval.tasks.custom_data import custom_splits
 from hydra_eval.tasks.formulations import check_formulation, say_one_place, say_unconcerned
 from hydra_eval.tasks.hooks import with_references
+from hydra_eval.tasks.listed_shots import with_samples
 from hydra_eval.tasks.measures import Measures, measures_of
 from hydra_eval.tasks.shot_plan import check_eval_pools, pool_splits, shot_config_of
 from hydra_eval.tasks.task import Task
@@ -57,6 +58,7 @@ def order_tasks(config: RunConfig) -> Order:
     if not config.selection:
         raise UserError("No task chosen: write task=NAME; 'hydra-eval run --help' lists the names.")
     check_code_gate(config.tasks, allowed=config.allow_code_execution)
+    config = with_samples(config)
     checked = {key: task_config(with_references(content)) for key, content in config.tasks.items()}
     say_unconcerned(checked.values(), config.prompt)
     return order_cells(cells(config, checked), checked, config)

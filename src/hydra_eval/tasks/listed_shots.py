@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hydra_eval.config.functions import resolve_callable
 from hydra_eval.config.prompting import FewshotConfig
+from hydra_eval.config.schema import RunConfig
 from hydra_eval.errors import UserError, noted
 
 
@@ -20,6 +22,12 @@ def listed(fewshot: FewshotConfig) -> Sequence[Any] | None:
             raise UserError("fewshot_strategy=fixed needs the rows to show, such as fewshot.indices=[3,1,7].")
         return list(fewshot.indices)
     return run_samples(fewshot) or None
+
+
+def with_samples(config: RunConfig) -> RunConfig:
+    """The same run with its samples written out: their function is called once, for all tasks."""
+    rows = run_samples(config.fewshot)
+    return replace(config, fewshot=replace(config.fewshot, samples=rows)) if rows else config
 
 
 def run_samples(fewshot: FewshotConfig) -> list[Mapping[str, Any]]:
