@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 from rich.table import Table
@@ -8,7 +9,7 @@ from rich.table import Table
 from hydra_eval.fewshot import Picks
 from hydra_eval.results.report import Results
 from hydra_eval.results.tables import results_table
-from hydra_eval.screen import Screen, describe_picks
+from hydra_eval.screen import Screen, describe_picks, describe_task
 
 from .toys import docs_of, shot_plan, toy_task
 
@@ -78,8 +79,8 @@ def test_a_bar_stands_over_more_than_a_few(
     [
         (0, (2, 2, 2), []),
         (1, (2, 2, 2), ["1 example was the document itself; another stands in its place."]),
-        (3, (2, 2, 1), [THREE, "1 document has fewer examples than 2: 1, all that the pool has for them."]),
-        (0, (0, 2, 1), ["2 documents have fewer examples than 2: 0 to 1, all that the pool has for them."]),
+        (3, (2, 2, 1), [THREE, "1 document has fewer examples than 2: 1, all that there are for them."]),
+        (0, (0, 2, 1), ["2 documents have fewer examples than 2: 0 to 1, all that there are for them."]),
     ],
     ids=["as asked", "replaced", "one short", "two short"],
 )
@@ -90,3 +91,10 @@ def test_says_which_examples_are_not_as_asked(replaced: int, shown: tuple[int, .
         shots=tuple(tuple(docs[:count]) for count in shown), replaced=replaced, short=sum(count < 2 for count in shown)
     )
     assert describe_picks(task, picks) == lines
+
+
+def test_one_document_and_one_shot_are_no_plural() -> None:
+    docs = docs_of([{"n": 0}, {"n": 1}])
+    task = toy_task(docs=docs[:1], all_docs=docs[:1], shots=shot_plan(docs, n=1))
+    assert describe_task(task).startswith("1 document, 1 shot from")
+    assert describe_task(replace(task, all_docs=docs)).startswith("1 of 2 documents, 1 shot from")

@@ -132,7 +132,7 @@ def describe_picks(task: Task, picks: Picks) -> list[str]:
         shown = [len(picks.shots[doc.index]) for doc in task.docs]
         fewest, most = min(shown), max(count for count in shown if count < task.shots.n)
         counts = str(fewest) if fewest == most else f"{fewest} to {most}"
-        lines.append(f"{documents} fewer examples than {task.shots.n}: {counts}, all that the pool has for them.")
+        lines.append(f"{documents} fewer examples than {task.shots.n}: {counts}, all that there are for them.")
     return lines
 
 
