@@ -121,6 +121,20 @@ def test_a_sweep_over_both_loads_one_model_and_has_the_same_prompts(
         assert prompts_in(sweep / job["folder"], "demo_sums") == prompts_in(demo[0], f"demo_sums|{cell}")
 
 
+def test_a_sweep_over_a_group_shows_the_scores_of_its_tasks(tmp_path: Path) -> None:
+    done = run_telling_loads("-m", "task=demo", "fewshot.n=0,2", "limit=3", "tracker=none", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (sweep,) = (tmp_path / "outputs" / "multirun").iterdir()
+    for line in (sweep / "sweep.jsonl").read_text().splitlines():
+        job = json.loads(line)
+        results = results_in(sweep / job["folder"])["results"]
+        assert job["metrics"] == {
+            "demo_sums/exact_match,strict-match": results["demo_sums"]["exact_match,strict-match"],
+            "demo_scales/acc,none": results["demo_scales"]["acc,none"],
+            "demo_ledger/exact_match,entry": results["demo_ledger"]["exact_match,entry"],
+        }
+
+
 @pytest.fixture
 def own_three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A task whose file says three shots, and the working folder."""

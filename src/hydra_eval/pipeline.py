@@ -63,6 +63,10 @@ class Work:
         """The tasks without the documents that are left out, which count nowhere but in the overflow."""
         return [_without(task, set(self.overflow[task.name].skipped)) for task in self.tasks]
 
+    def shown(self, task: str) -> list[tuple[Doc, ...]]:
+        """The examples in the prompts of a task's documents, those that are left out aside."""
+        return [one.shots for key, one in self.asked.items() if key.task == task]
+
     @property
     def docs(self) -> dict[DocKey, Doc]:
         return {key: one.doc for key, one in self.asked.items()}

@@ -237,7 +237,7 @@ def _finish(
         started=job.started,
         seconds=job.seconds,
         efficiency=added_up([spent for _, spent in per_rank]),
-        shots={task.name: shot_facts(task, work.picks[task.name]) for task in tasks},
+        shots={task.name: shot_facts(task, work.picks[task.name], work.shown(task.name)) for task in tasks},
         overflow={name: overflow_facts(work.overflow[name], of_task) for name, of_task in by_task.items()},
         chat_template=template_of(job.config.prompt, job.models.tokenizer(job.config.model)),
     )

@@ -65,6 +65,6 @@ class SweepIndex:
 
 
 def headline(results: Results) -> dict[str, Any]:
-    """The first metric of each outermost group and task under `name/metric`."""
-    firsts = [(row.name, row.metrics[0]) for row in results.outermost() if row.metrics]
+    """The first metric of each outermost group and task that has any, under `name/metric`."""
+    firsts = [(row.name, row.metrics[0]) for row in results.outermost()]
     return {f"{name}/{metric.metric},{metric.filter}": metric.value for name, metric in firsts}

@@ -92,6 +92,17 @@ def test_counts_are_those_of_the_run(folder: Path, tiny: Path, overrides: list[s
     assert any(told["overflow"]["documents"] for told in dry["tasks"].values()) == ("model.max_length=60" in overrides)
 
 
+def test_the_longest_request_is_measured_before_anything_is_done_about_it(folder: Path, tiny: Path) -> None:
+    given = ["model=hf", f"model.pretrained={tiny}", "dry_run=true", "model.max_length=60"]
+    cut, dropped, left_out = (
+        evaluate(SPECS, [*given, f"prompt.overflow={policy}"], folder=f"dry{place}")["tasks"]
+        for place, policy in enumerate(("cut_left", "[drop_shots,cut_left]", "[drop_shots,skip]"))
+    )
+    assert [task["longest"] for task in dropped.values()] == [task["longest"] for task in cut.values()]
+    assert max(task["longest"] for task in cut.values()) > 60
+    assert [task["longest"] for task in left_out.values()] == [task["longest"] for task in cut.values()]
+
+
 def test_the_first_prompt_is_what_the_model_gets(folder: Path, tiny: Path) -> None:
     given = ["model=hf", f"model.pretrained={tiny}", "tracker=none", "log_token_ids=true", "model.max_length=60"]
     dry = evaluate(SPECS, [*given, "dry_run=true"], folder="dry")

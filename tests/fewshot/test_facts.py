@@ -16,7 +16,8 @@ TRAIN = numbered(range(100, 110), split="train")
 
 def facts(docs: tuple[Doc, ...] = DOCS, **plan: Any) -> dict[str, Any]:
     task = task_of(docs, asked=docs[:4], **plan)
-    return shot_facts(task, pick_shots(task))
+    picks = pick_shots(task)
+    return shot_facts(task, picks, [picks.shots[doc.index] for doc in task.docs])
 
 
 def test_what_was_asked_and_what_was_shown() -> None:
@@ -58,3 +59,9 @@ def test_without_a_pool(plan: dict[str, Any], shown: int | None) -> None:
     found = facts(pool=(), **plan)
     assert found["shown"] == (None if shown is None else {"min": 0, "mean": 0.0, "max": 0})
     assert (found["short"], found["picks_hash"]) == (0, None)
+
+
+def test_what_a_short_window_leaves_is_what_is_shown() -> None:
+    task = task_of(DOCS, asked=DOCS[:4], pool=TRAIN, n=3, strategy="first_n")
+    found = shot_facts(task, pick_shots(task), [TRAIN[:3], TRAIN[:1], (), TRAIN[:2]])
+    assert (found["n"], found["shown"]) == (3, {"min": 0, "mean": 1.5, "max": 3})

@@ -81,7 +81,7 @@ def test_as_many_whole_examples_are_shown_as_fit_and_nothing_else_is_cut() -> No
     ]
     assert (row.shots, row.shots_requested, row.shots_used) == ((0, 1), 5, 2)
     assert (row.input_tokens, row.cut_tokens) == ((120,), (0,))
-    assert work.overflow["toy"] == Overflow(policies=("drop_shots",), dropped={0: 3})
+    assert work.overflow["toy"] == Overflow(policies=("drop_shots",), dropped={0: 3}, excess=70)
 
 
 @pytest.mark.parametrize(("window", "used"), [(219, 4), (220, 5), (99, 0), (100, 1), (70, 0)])
@@ -129,7 +129,9 @@ def test_skipped_documents_are_counted_apart_from_n() -> None:
     (task,) = work.scored_tasks
     assert {metric.n for metric in aggregate(task, rows, bootstrap=0).metrics} == {2}
     assert len(work.tasks[0].docs) == 3
-    assert work.overflow["toy"] == Overflow(policies=("drop_shots", "skip"), dropped={0: 3, 2: 3}, skipped=(1,))
+    assert work.overflow["toy"] == Overflow(
+        policies=("drop_shots", "skip"), dropped={0: 3, 2: 3}, skipped=(1,), excess=155
+    )
 
 
 @pytest.mark.parametrize("policies", [("skip",), ("drop_shots", "skip")], ids=",".join)

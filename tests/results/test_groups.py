@@ -269,6 +269,16 @@ def test_a_task_outside_of_groups_keeps_its_place() -> None:
     assert [row.name for row in rows.outermost()] == ["x", "inner", "y"]
 
 
+def test_a_group_without_a_mean_gives_way_to_its_members() -> None:
+    tasks = [cell("x"), cell("a"), cell("b")]
+    results = [scored(task, 0.5) for task in tasks]
+    inner = {**GROUPS["inner"], "aggregate_metric_list": None}
+    rows = Results(
+        tasks=tuple(results), groups=tuple(aggregate_groups(plan_groups({"inner": inner}, SPEC, tasks), results))
+    )
+    assert [row.name for row in rows.outermost()] == ["x", "a", "b"]
+
+
 @pytest.mark.parity
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_values_counts_and_plain_errors_are_those_of_lm_eval(weighted: bool) -> None:

@@ -23,8 +23,8 @@ class Counts:
     reply_tokens: int
     """The most that all replies can have: one that stops has fewer."""
     longest: int
-    """Positions that the longest request needs before anything is cut, with its continuation or the room for its
-    reply. A longer text that is read whole runs in windows."""
+    """Positions that the longest request needs before anything is dropped or cut, with its continuation or the room
+    for its reply. A longer text that is read whole runs in windows."""
     documents_cut: int
     """Documents whose prompts lose tokens to the window."""
     cut_tokens: int
@@ -93,7 +93,8 @@ class Counted:
 
 def count(work: Work, encoder: Encoder) -> Counted:
     """Only as many ids as one packet has are in memory at a time."""
-    tallies = {task.name: Tally() for task in work.tasks}
+    excess = {name: overflow.excess for name, overflow in work.overflow.items()}
+    tallies = {name: Tally(longest=encoder.max_length + over if over else 0) for name, over in excess.items()}
     for packet in work.packets:
         for instance, sent in zip(packet.instances, encode_requests(packet.instances, encoder), strict=True):
             tallies[instance.key.task].add(instance.key.doc, sent)

@@ -52,7 +52,7 @@ def dry_run(work: Work, encoder: Encoder, model: ModelConfig, unused: Sequence[s
             name=task.name,
             counts=counted.by_task[task.name],
             overflow=facts_of(work.overflow[task.name], counted.cut[task.name]),
-            shots=shot_facts(task, work.picks[task.name]),
+            shots=shot_facts(task, work.picks[task.name], work.shown(task.name)),
             first=firsts[task.name],
             previews=previews(firsts[task.name].requests, encoder),
         )

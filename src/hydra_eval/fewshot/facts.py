@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
 from hydra_eval.fewshot.picks import Picks
+from hydra_eval.records import Doc
 from hydra_eval.tasks.task import Task
 
 
-def shot_facts(task: Task, picks: Picks) -> dict[str, Any]:
-    """Counts are over the documents that are evaluated; None where the task's own code draws the examples."""
+def shot_facts(task: Task, picks: Picks, shown: Sequence[Sequence[Doc]]) -> dict[str, Any]:
+    """`shown`: what stands in the prompts of the documents that are scored, which a short window may cut down.
+
+    No counts where the task's own code draws the examples.
+    """
     plan = task.shots
-    shown = [picks.shots[doc.index] for doc in task.docs]
     counts = [len(shots) for shots in shown]
     evaluated = {doc.split for doc in task.all_docs}
     return {

@@ -72,7 +72,8 @@ def fit(task: Task, asked: Sequence[Asked], limits: Limits, fewer: Fewer) -> tup
         return [_cut_at(CUTS[policies[0]], one) for one in asked], Overflow(policies=policies)
     assert encoder is not None, "these policies count tokens"
     found = list(asked)
-    places = [place for place, need in enumerate(_needs(asked, encoder)) if need.excess]
+    excesses = [need.excess for need in _needs(asked, encoder)]
+    places = [place for place, excess in enumerate(excesses) if excess]
     for policy in policies:
         if policy == "error":
             break
@@ -82,7 +83,7 @@ def fit(task: Task, asked: Sequence[Asked], limits: Limits, fewer: Fewer) -> tup
         places = [place for place, (_, settled) in zip(places, outcomes, strict=True) if not settled]
     if places:
         raise _refusal(task, [found[place] for place in places], limits)
-    return _kept(task, asked, found, encoder), _overflow(asked, found, policies)
+    return _kept(task, asked, found, encoder), replace(_overflow(asked, found, policies), excess=max(excesses))
 
 
 def drop_shots(asked: Sequence[Asked], fewer: Fewer, encoder: Encoder) -> list[Outcome]:

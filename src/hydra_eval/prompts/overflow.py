@@ -23,6 +23,9 @@ class Overflow:
     """Document → examples that it does not show."""
     skipped: tuple[int, ...] = ()
     """Documents that are left out."""
+    excess: int = 0
+    """Tokens by which the longest request was too long, before anything was dropped, cut or left out; 0 also where the
+    only policy is to cut, which the model does and counts."""
 
     def lines(self) -> Iterator[str]:
         """What a person is told before the model loads."""

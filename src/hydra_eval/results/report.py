@@ -52,8 +52,15 @@ class Results:
         return without(SEED if isinstance(family, SeedFamily) else ORDER, self.alias(family.rows[0]))
 
     def outermost(self) -> list[TaskResult | GroupResult]:
-        """The rows at the left edge of the table."""
-        return [row for depth, row in self.in_order() if depth == 0]
+        """The rows with scores that stand below no other such row: a group without a mean gives way to its members."""
+        found: list[TaskResult | GroupResult] = []
+        below: int | None = None
+        for depth, row in self.in_order():
+            if below is not None and depth > below:
+                continue
+            below = depth if row.metrics else None
+            found += [row] if row.metrics else []
+        return found
 
 
 def report(tasks: Sequence[TaskResult], groups: Sequence[GroupResult], *, seed: int) -> Results:
