@@ -1,41 +1,50 @@
 """Requests are cut into packets before any process is known; packets are then shared out by cost.
 
-The cut is a pure function of the request list and the token budget: the same packets, hence the same batches and the
-same last bits, on any number of processes.
+The cut is a pure function of the request list and the token budget: the same packets, hence the same forward passes and
+the same last bits, on any number of processes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TypeAlias
 
-from hydra_eval.records import Instance, Packet, RequestKind
+from hydra_eval.records import Instance, InstanceKey, Packet, RequestKind
 
 LEAST_PACKETS = 64
 """Packets of a run that has at least as many documents: enough to share out, and little to lose."""
+MOST_OF_FEW = 16
+"""Documents of a packet where the run has fewer: forward passes are filled first, then processes."""
+REPLY_PASSES = 16
+"""Of packets of replies, how many forward passes' worth of tokens they may hold, the room for replies among them: rows
+that stop make way for others only where there are others."""
 BYTES_PER_TOKEN = 4
 """A rough figure for cost estimates only."""
 
+Document: TypeAlias = tuple[Instance, ...]
+
 
 def plan_packets(instances: Iterable[Instance], *, batch_tokens: int) -> list[Packet]:
-    """Whole documents, of one kind of request, longest first, about as many tokens each as a forward pass may hold.
+    """Whole documents of one task and kind of request, in the order of their prompts' text.
 
-    The order is by length so that what runs together is of like length, and the longest runs first.
+    What begins alike stands side by side, so that it is run once. A packet holds about as many tokens as a forward pass
+    may, what all its task's contexts begin with aside; one of replies holds more.
     """
-    documents = _documents(instances)
-    documents.sort(key=lambda document: (document[0].kind.value, -_longest(document), document[0].key))
-    total = sum(_cost(document) for document in documents)
-    budget = max(1, min(batch_tokens, math.ceil(total / LEAST_PACKETS)))
-    # One very long document makes the budget large; a count of documents keeps the short ones from one packet.
-    most = max(1, len(documents) // LEAST_PACKETS)
+    heaps = _heaps(instances)
+    total = sum(cost for heap in heaps for cost in heap.costs)
+    documents = sum(len(heap.documents) for heap in heaps)
+    share = max(1, math.ceil(total / LEAST_PACKETS)) if documents >= LEAST_PACKETS else total
+    # One very long document makes the share large; a count of documents keeps the short ones from one packet.
+    most = documents // LEAST_PACKETS or MOST_OF_FEW
     packets: list[Packet] = []
-    for _, same_kind in groupby(documents, key=lambda document: document[0].kind):
-        for chunk in _chunks(list(same_kind), budget, most):
+    for heap in heaps:
+        room = batch_tokens * (REPLY_PASSES if heap.kind is RequestKind.GENERATE else 1)
+        for chunk, cost in heap.chunks(min(share, room), most):
             members = tuple(instance for document in chunk for instance in document)
-            packets.append(
-                Packet(index=len(packets), kind=members[0].kind, instances=members, cost=sum(map(_cost, chunk)))
-            )
+            packets.append(Packet(index=len(packets), kind=heap.kind, instances=members, cost=cost, prefix=heap.prefix))
     return packets
 
 
@@ -50,39 +59,79 @@ def share_out(packets: Sequence[Packet], world: int) -> list[list[Packet]]:
     return shares
 
 
-def estimated_tokens(instance: Instance) -> int:
-    """Tokens that one request sends through the model, estimated from its length in bytes."""
-    text = len(instance.context.encode()) + len((instance.continuation or "").encode())
-    room = instance.generation.max_new_tokens if instance.generation else 0
-    return text // BYTES_PER_TOKEN + 1 + room
+def estimated_tokens(text: str) -> int:
+    """Tokens of a text, estimated from its length in bytes."""
+    return len(text.encode()) // BYTES_PER_TOKEN + 1
 
 
-def _documents(instances: Iterable[Instance]) -> list[tuple[Instance, ...]]:
-    """The requests of each document, apart by kind where it asks several."""
-    found: dict[tuple[str, int, RequestKind], list[Instance]] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heap:
+    """The documents of one task and kind of request, in the order of their prompts."""
+
+    kind: RequestKind
+    prefix: str
+    """What the longest context of each document begins with."""
+    documents: tuple[Document, ...]
+    costs: tuple[int, ...]
+    """Of each document, in tokens."""
+
+    def chunks(self, budget: int, most: int) -> Iterable[tuple[list[Document], int]]:
+        """Documents in order and their cost, cut where the next would go over `budget` tokens or `most` documents."""
+        chunk: list[Document] = []
+        spent = 0
+        for document, cost in zip(self.documents, self.costs, strict=True):
+            if chunk and (spent + cost > budget or len(chunk) == most):
+                yield chunk, spent
+                chunk, spent = [], 0
+            chunk.append(document)
+            spent += cost
+        if chunk:
+            yield chunk, spent
+
+
+def _heaps(instances: Iterable[Instance]) -> list[Heap]:
+    """In the order of kinds and tasks. A document that asks several kinds of requests is in several heaps."""
+    found: dict[tuple[str, str], dict[int, list[Instance]]] = {}
     for instance in instances:
-        found.setdefault((instance.key.task, instance.key.doc, instance.kind), []).append(instance)
-    return [tuple(document) for document in found.values()]
+        heap = found.setdefault((instance.kind.value, instance.key.task), {})
+        heap.setdefault(instance.key.doc, []).append(instance)
+    return [_heap(RequestKind(kind), map(tuple, found[kind, task].values())) for kind, task in sorted(found)]
 
 
-def _cost(document: Sequence[Instance]) -> int:
-    return sum(map(estimated_tokens, document))
+def _heap(kind: RequestKind, documents: Iterable[Document]) -> Heap:
+    ordered = sorted(documents, key=_place)
+    prefix = _common_start([_longest(document) for document in ordered])
+    costs = tuple(_cost(document, prefix) for document in ordered)
+    return Heap(kind=kind, prefix=prefix, documents=tuple(ordered), costs=costs)
 
 
-def _longest(document: Sequence[Instance]) -> int:
-    return max(map(estimated_tokens, document))
+def _place(document: Document) -> tuple[str, str, InstanceKey]:
+    first = document[0]
+    return first.context, first.continuation or "", first.key
 
 
-def _chunks(documents: Sequence[tuple[Instance, ...]], budget: int, most: int) -> Iterable[list[tuple[Instance, ...]]]:
-    """Documents in order, cut where the next would go over `budget` tokens or `most` documents."""
-    chunk: list[tuple[Instance, ...]] = []
-    spent = 0
-    for document in documents:
-        cost = _cost(document)
-        if chunk and (spent + cost > budget or len(chunk) == most):
-            yield chunk
-            chunk, spent = [], 0
-        chunk.append(document)
-        spent += cost
-    if chunk:
-        yield chunk
+def _longest(document: Document) -> str:
+    """A document may also ask for its choices without any context, or with little of it."""
+    return max((instance.context for instance in document), key=len)
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    """What all begin with: what the first and the last in order have in common."""
+    pairs = zip(min(texts), max(texts), strict=False)
+    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _cost(document: Document, prefix: str) -> int:
+    """Tokens to run, estimated: each context once beyond the prefix, and what is scored or may be said after it."""
+    shared = len(prefix.encode()) // BYTES_PER_TOKEN
+    contexts = {instance.context for instance in document}
+    scored = {(instance.context, instance.continuation) for instance in document if instance.continuation is not None}
+    said = {_reply_identity(one): one.generation.max_new_tokens for one in document if one.generation is not None}
+    fresh = sum(estimated_tokens(text) - (shared if text.startswith(prefix) else 0) for text in contexts)
+    return fresh + sum(estimated_tokens(text) for _, text in scored) + sum(said.values())
+
+
+def _reply_identity(instance: Instance) -> tuple[str, int]:
+    """Greedy repeats are one reply."""
+    sampled = instance.generation is not None and instance.generation.do_sample
+    return instance.context, instance.key.repeat if sampled else 0

@@ -113,6 +113,8 @@ class Packet:
     instances: tuple[Instance, ...]
     cost: int
     """Estimated tokens to run through the model."""
+    prefix: str = ""
+    """Text that the longest context of each document begins with, over all of the task and kind in the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +138,8 @@ class Response:
     """What was sent, after truncation: the context's ids, and for a log-likelihood the continuation's after them."""
     finish_reason: str | None = None
     """Generation: `stop` (stop string or end-of-sequence) or `length`."""
+    halvings: int = 0
+    """How often its packet was halved because memory ran out: its last bits may be others than with more memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +173,8 @@ class SampleRow:
     output_tokens: tuple[int, ...] = ()
     cut_tokens: tuple[int, ...] = ()
     finish_reasons: tuple[str | None, ...] = ()
+    halvings: int = 0
+    """How often a packet of its requests was halved because memory ran out."""
 
     @property
     def key(self) -> tuple[str, str, int]:

@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,10 @@ from hydra_eval.dry_run.report import content_of, dry_run
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot.facts import shot_facts
 from hydra_eval.fleet import Fleet
-from hydra_eval.models import check_generations, load_encoder, load_model, load_tokenizer
-from hydra_eval.models.base import Efficiency, Model
+from hydra_eval.models import batch_tokens, check_generations, load_encoder, load_model, load_tokenizer
+from hydra_eval.models.base import Model
 from hydra_eval.models.chat import style_of, template_of
+from hydra_eval.models.efficiency import Efficiency, added_up, fresh_counters
 from hydra_eval.pipeline import Scored, Work, prepare, score
 from hydra_eval.plan import share_out
 from hydra_eval.prompts.fitting import limits_of
@@ -114,15 +115,14 @@ def run_job(job: Job) -> Results:
             job.tracker.start(job.facts)
     with job.phase("model"):
         model = job.models.model(config.model, fleet.device)
-        before = snapshot(model.efficiency)
+        # A sweep keeps its model; the counters are of one job.
+        model.efficiency = fresh_counters()
     mine = share_out(work.packets, fleet.world)[fleet.rank]
     with job.phase("requests"), job.screen.progress(mine) as advance:
         responses = ask(model, mine, advance, keeps_ids=config.log_token_ids)
     with job.phase("scores"):
         scored = score(work, responses)
-    per_rank: list[tuple[Scored, dict[str, Efficiency]]] = fleet.exchange(
-        "rows", (scored, spent_since(before, model.efficiency))
-    )
+    per_rank: list[tuple[Scored, dict[str, Efficiency]]] = fleet.exchange("rows", (scored, model.efficiency))
     results = Results()
     with job.phase("results"):
         if fleet.is_main:
@@ -157,11 +157,15 @@ def write_prompts(job: Job, tasks: Sequence[Task]) -> Work:
     config = job.config
     with job.phase("prompts"):
         tokenizer = job.models.tokenizer(config.model)
+        tokens = batch_tokens(config.model, job.fleet.device)
+    # GPUs of several kinds would each cut the requests in their own way.
+    tokens = min(job.fleet.exchange("tokens of a forward pass", tokens, to_all=True))
+    with job.phase("prompts"):
         check_generations(config.model, tokenizer, {task.name: task.generation for task in tasks if task.generation})
         work = prepare(
             tasks,
             style_of(config.prompt, tokenizer),
-            batch_tokens=config.model.batch_tokens,
+            batch_tokens=tokens,
             limits=limits_of(config.prompt.overflow, load_encoder(config.model, tokenizer)),
         )
         job.screen.say_plan(work, job.fleet.world)
@@ -249,25 +253,3 @@ def _finish(
     job.tracker.results(content)
     job.tracker.files(paths)
     return results
-
-
-def snapshot(efficiency: Mapping[str, Efficiency]) -> dict[str, Efficiency]:
-    return {kind: Efficiency(**vars(counters)) for kind, counters in efficiency.items()}
-
-
-def spent_since(before: Mapping[str, Efficiency], now: Mapping[str, Efficiency]) -> dict[str, Efficiency]:
-    """What this job alone cost; the model's counters run on through a sweep."""
-    return {kind: _combined(before.get(kind, Efficiency()), counters, -1) for kind, counters in now.items()}
-
-
-def added_up(per_rank: Sequence[Mapping[str, Efficiency]]) -> dict[str, Efficiency]:
-    total: dict[str, Efficiency] = {}
-    for spent in per_rank:
-        for kind, counters in spent.items():
-            total[kind] = _combined(counters, total.get(kind, Efficiency()), 1)
-    return total
-
-
-def _combined(first: Efficiency, second: Efficiency, sign: int) -> Efficiency:
-    names = [counter.name for counter in fields(Efficiency)]
-    return Efficiency(**{name: getattr(second, name) + sign * getattr(first, name) for name in names})

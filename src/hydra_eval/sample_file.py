@@ -16,7 +16,7 @@ def sample_line(row: SampleRow) -> str:
 
 
 def sample_record(row: SampleRow) -> dict[str, Any]:
-    """lm-eval's fields `doc_id` … `target_hash` and one per metric; then shots, token counts and, where logged, ids."""
+    """lm-eval's fields `doc_id` … `target_hash` and one per metric; then shots, token counts and, where any, ids."""
     target = str(row.target)
     return {
         "doc_id": row.doc_id,
@@ -41,6 +41,7 @@ def sample_record(row: SampleRow) -> dict[str, Any]:
         "output_tokens": list(row.output_tokens),
         "cut_tokens": list(row.cut_tokens),
         "finish_reasons": list(row.finish_reasons),
+        **({"halvings": row.halvings} if row.halvings else {}),
         **({"input_ids": [list(ids) for ids in row.input_ids]} if row.input_ids else {}),
     }
 

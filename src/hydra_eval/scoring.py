@@ -202,6 +202,7 @@ def _row(task: Task, pipeline: str, answered: Answered, kept: list[Any], outputs
         output_tokens=tuple(response.output_tokens for response in responses),
         cut_tokens=tuple(response.cut_tokens for response in responses),
         finish_reasons=tuple(response.finish_reason for response in responses),
+        halvings=max((response.halvings for response in responses), default=0),
     )
 
 

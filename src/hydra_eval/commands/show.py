@@ -65,7 +65,7 @@ def _asked(task: Task, doc: Doc, config: RunConfig, encoder: Encoder) -> Asked:
     work = prepare(
         [replace(task, docs=(doc,))],
         style_of(config.prompt, encoder.tokenizer),
-        batch_tokens=config.model.batch_tokens,
+        batch_tokens=1,
         limits=limits_of(config.prompt.overflow, encoder),
     )
     return work.asked[doc.key]

@@ -15,6 +15,7 @@ from hydra_eval.config.prompting import FewshotConfig, PromptConfig
 from hydra_eval.errors import UserError
 
 LONGEST_TIMEOUT_HOURS = 24 * 365
+AUTO = "auto"
 
 
 @dataclass
@@ -85,8 +86,10 @@ class ModelConfig:
     """Window in tokens; default: the model's own."""
     batch_size: int | None = None
     """Most requests in one forward pass; default: as many as `batch_tokens` allows."""
-    batch_tokens: int = 8192
-    """Most tokens, padding included, in one forward pass."""
+    batch_tokens: Any = AUTO
+    """Most tokens, padding included, in one forward pass; `auto` goes by the model's shape and the device's memory."""
+    prefix_sharing: bool = True
+    """Run what requests begin with once for all of them, where the model can; false: each request by itself."""
     add_bos_token: bool | None = None
     """Default: what the tokenizer does by itself."""
     pair_tokenization: str = "joint"
@@ -98,7 +101,9 @@ class ModelConfig:
     """Handed to `from_pretrained` as they are."""
 
     def __post_init__(self) -> None:
-        for name, least in (("batch_tokens", 1), ("batch_size", 1), ("max_length", 2), ("cpu_threads", 1)):
+        if self.batch_tokens != AUTO and not is_count(self.batch_tokens, least=1):
+            refuse("model.batch_tokens", self.batch_tokens, "must be at least 1, or auto")
+        for name, least in (("batch_size", 1), ("max_length", 2), ("cpu_threads", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 refuse(f"model.{name}", value, f"must be at least {least}")

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hydra_eval.config.schema import ModelConfig
+from hydra_eval.config.schema import AUTO, ModelConfig
 from hydra_eval.errors import lookup
 from hydra_eval.models.base import Model
 from hydra_eval.models.dummy import DummyModel, WordTokenizer, check_room, word_encoder
 from hydra_eval.models.encoding import Encoder, encoder_of
 from hydra_eval.records import Generation
+
+DUMMY_TOKENS = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,7 @@ class Backend:
     tokenizer: Callable[[ModelConfig], Any]
     check: Callable[[ModelConfig, Any, Mapping[str, Generation]], None]
     encoder: Callable[[ModelConfig, Any], Encoder]
+    batch_tokens: Callable[[ModelConfig, str], int]
     model: Callable[[ModelConfig, str, Any], Model]
 
 
@@ -37,6 +40,12 @@ def check_generations(config: ModelConfig, tokenizer: Any, generations: Mapping[
 def load_encoder(config: ModelConfig, tokenizer: Any) -> Encoder:
     """What text becomes for this model, and its window; needs no weights."""
     return lookup(MODELS, config.kind, kind="model", where="model.kind").encoder(config, tokenizer)
+
+
+def batch_tokens(config: ModelConfig, device: str) -> int:
+    """Most tokens of one forward pass on `device`; needs no weights."""
+    backend = lookup(MODELS, config.kind, kind="model", where="model.kind")
+    return int(config.batch_tokens) if config.batch_tokens != AUTO else backend.batch_tokens(config, device)
 
 
 def load_model(config: ModelConfig, device: str, tokenizer: Any) -> Model:
@@ -62,6 +71,13 @@ def _hf_encoder(config: ModelConfig, tokenizer: Any) -> Encoder:
     return encoder_of(config, tokenizer, find_max_length(config, load_hf_config(config), tokenizer))
 
 
+def _hf_batch_tokens(config: ModelConfig, device: str) -> int:
+    from hydra_eval.models.budget import auto_tokens, device_memory, shape_of
+    from hydra_eval.models.source import load_hf_config
+
+    return auto_tokens(shape_of(load_hf_config(config), config.dtype), device_memory(device))
+
+
 def _hf_model(config: ModelConfig, device: str, tokenizer: Any) -> Model:
     from hydra_eval.models.hf import load_hf_model
 
@@ -73,7 +89,14 @@ MODELS: dict[str, Backend] = {
         tokenizer=lambda config: WordTokenizer(),
         check=check_room,
         encoder=word_encoder,
+        batch_tokens=lambda config, device: DUMMY_TOKENS,
         model=lambda config, device, tokenizer: DummyModel(config, tokenizer),
     ),
-    "hf": Backend(tokenizer=_hf_tokenizer, check=_hf_check, encoder=_hf_encoder, model=_hf_model),
+    "hf": Backend(
+        tokenizer=_hf_tokenizer,
+        check=_hf_check,
+        encoder=_hf_encoder,
+        batch_tokens=_hf_batch_tokens,
+        model=_hf_model,
+    ),
 }

@@ -6,19 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from hydra_eval.models.efficiency import Efficiency
 from hydra_eval.records import Packet, Response
-
-
-@dataclass
-class Efficiency:
-    """Counters of the work done so far by this process."""
-
-    forward_tokens: int = 0
-    """Positions sent through the model, padding included."""
-    logit_positions: int = 0
-    """Positions for which a row of vocabulary logits was made."""
-    generated_tokens: int = 0
-    model_seconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +26,8 @@ class ModelFacts:
     device: str
     tokens: Mapping[str, Any] = field(default_factory=dict)
     """tokenizer_pad_token, tokenizer_eos_token, tokenizer_bos_token, eot_token_id: [text, id] or id, as in lm-eval."""
+    engine: Mapping[str, Any] = field(default_factory=dict)
+    """prefix_sharing: true, or why not; batch_tokens: of one forward pass."""
 
 
 class Model(Protocol):

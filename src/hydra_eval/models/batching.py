@@ -6,14 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+MOST_FLIGHTS = 32
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """How much one forward pass may hold."""
 
     tokens: int
-    """Padded length times rows; a single row may exceed it."""
+    """Padded length times rows, or nodes of a tree; a single row may exceed it."""
     rows: int | None = None
+    cached_tokens: int | None = None
+    """Tokens whose keys and values fit into memory while replies are made; None: any number."""
+    most_flights: int = MOST_FLIGHTS
+    """Replies that are made at once where `rows` does not say."""
+
+    def flights(self, longest: int) -> int:
+        """Replies that can be made at once where prompt and reply have up to `longest` tokens."""
+        if self.rows is not None:
+            return self.rows
+        fitting = self.most_flights if self.cached_tokens is None else self.cached_tokens // longest
+        return max(1, min(self.most_flights, fitting))
 
 
 def plan_batches(

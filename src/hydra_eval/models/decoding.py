@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria
 
-from hydra_eval.models.replies import contains_any
+from hydra_eval.models.replies import contains_any, reach_of
 
 
 class StopStrings(StoppingCriteria):  # type: ignore[misc]
     """Ends a row once its reply holds a stop string, across token borders.
 
-    Looks at as many of the last tokens as the longest stop string has bytes: each token decodes to one byte or more.
     Keeps nothing between steps, because a beam search reorders rows.
     """
 
-    MARGIN = 2
-    """More tokens, because some tokenizers drop a blank before the first one they decode."""
-
-    def __init__(self, stops: Sequence[str], tokenizer: Any, prompt_length: int) -> None:
+    def __init__(self, stops: Sequence[str], decode: Callable[[Sequence[int]], str], prompt_length: int) -> None:
         self.stops = stops
-        self.tokenizer = tokenizer
+        self.decode = decode
         self.prompt_length = prompt_length
-        self.tail = max((len(stop.encode()) for stop in stops), default=0) + self.MARGIN
+        self.tail = reach_of(stops)
 
     def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Tensor:
         replies = input_ids[:, self.prompt_length :][:, -self.tail :].tolist()
-        done = [contains_any(self.tokenizer.decode(reply), self.stops) for reply in replies]
+        done = [contains_any(self.decode(reply), self.stops) for reply in replies]
         return torch.tensor(done, device=input_ids.device)
 
 

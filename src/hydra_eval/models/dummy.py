@@ -8,8 +8,10 @@ from dataclasses import replace
 from zlib import crc32
 
 from hydra_eval.config.schema import ModelConfig
-from hydra_eval.models.base import Efficiency, ModelFacts
+from hydra_eval.models.base import ModelFacts
+from hydra_eval.models.efficiency import fresh_counters
 from hydra_eval.models.encoding import Encoded, Encoder, encode_requests, encoder_of
+from hydra_eval.models.prefixes import fold
 from hydra_eval.models.replies import check_reply_room, cut_at_stops
 from hydra_eval.records import Generation, Instance, Packet, RequestKind, Response
 
@@ -66,7 +68,7 @@ class DummyModel:
             device="cpu",
             tokens={"eot_token_id": tokenizer.eos_token_id},
         )
-        self.efficiency = {kind.value: Efficiency() for kind in RequestKind}
+        self.efficiency = fresh_counters()
 
     def loglikelihood(self, packet: Packet) -> list[Response]:
         return self._each(packet, self._score)
@@ -78,6 +80,7 @@ class DummyModel:
         encoded = encode_requests(packet.instances, self.encoder)
         responses = [respond(instance, sent) for instance, sent in zip(packet.instances, encoded, strict=True)]
         spent = self.efficiency[packet.kind.value]
+        spent.prefixes.append(fold(span.inputs for sent in encoded for span in sent.spans))
         for response in responses:
             spent.forward_tokens += response.input_tokens + response.output_tokens
             spent.logit_positions += response.output_tokens

@@ -14,6 +14,10 @@ from hydra_eval.errors import UserError
 from hydra_eval.records import Instance, RequestKind
 
 Ids: TypeAlias = tuple[int, ...]
+SEAM_TOKENS = 8
+"""At the end of a text; the tokens there may change with what follows."""
+LEAST_START = 32
+"""Tokens that are worth a forward pass of their own."""
 
 
 class Span(NamedTuple):
@@ -169,6 +173,15 @@ def rolling_windows(ids: Sequence[int], *, prefix_id: int, max_length: int) -> l
         end = min(start + max_length, len(ids))
         spans.append(Span(text[max(0, end - max_length) : end], text[start + 1 : end + 1]))
     return spans
+
+
+def shared_start(text: str, encoder: Encoder) -> Ids:
+    """Ids that all requests of a packet begin with whose contexts begin with `text`; none where they are few.
+
+    The last ones are left out: what follows may be melted into them.
+    """
+    ids = encoder.encode([text])[text][:-SEAM_TOKENS] if text else ()
+    return ids if len(ids) >= LEAST_START else ()
 
 
 def _seam(instance: Instance) -> tuple[str, str]:

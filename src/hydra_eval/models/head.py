@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -20,32 +21,35 @@ logger = logging.getLogger(__name__)
 LOGITS_PER_SLICE = 2**26
 """256 MiB in float32."""
 
-LogitSlices: TypeAlias = Callable[[Tensor, Tensor], Iterator[Tensor]]
-"""`(ids [rows, length], chosen [rows, length]) -> slices [n, vocabulary]`: one position after the other, row by row."""
+NO_CACHE: dict[str, Any] = {"use_cache": False}
+
+LogitSlices: TypeAlias = Callable[..., Iterator[Tensor]]
+"""`(ids [rows, length], chosen [rows, length], **inputs) -> slices [n, vocabulary]`: row by row, one position after the
+other. `inputs` are more of the forward pass's own: masks, positions, a cache."""
 
 
 def find_logit_slices(model: Any) -> LogitSlices:
     """The leanest way to the model's logits that gives what its own forward pass gives."""
     head = model.get_output_embeddings()
     if head is not None and model.base_model is not model and _head_explains_logits(model, head):
-        return lambda ids, chosen: _from_head(model, head, ids, chosen)
+        return partial(_from_head, model, head)
     logger.info("%s: logits by the model's own forward pass, not in slices.", type(model).__name__)
-    return lambda ids, chosen: _from_forward(model, ids, chosen)
+    return partial(_from_forward, model)
 
 
-def _from_head(model: Any, head: Any, ids: Tensor, chosen: Tensor) -> Iterator[Tensor]:
-    hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
+def _from_head(model: Any, head: Any, ids: Tensor, chosen: Tensor, **inputs: Any) -> Iterator[Tensor]:
+    hidden = model.base_model(input_ids=ids, **NO_CACHE | inputs).last_hidden_state
     rows = hidden[chosen.to(hidden.device)]
     del hidden
     for part in rows.split(max(1, LOGITS_PER_SLICE // head.weight.shape[0])):
         yield _softcapped(head(part), model.config)
 
 
-def _from_forward(model: Any, ids: Tensor, chosen: Tensor) -> Iterator[Tensor]:
+def _from_forward(model: Any, ids: Tensor, chosen: Tensor, **inputs: Any) -> Iterator[Tensor]:
     if _keeps_chosen_logits(model):
-        yield model(input_ids=ids, use_cache=False, logits_to_keep=chosen).logits
+        yield model(input_ids=ids, logits_to_keep=chosen, **NO_CACHE | inputs).logits
     else:
-        logits = model(input_ids=ids, use_cache=False).logits
+        logits = model(input_ids=ids, **NO_CACHE | inputs).logits
         yield logits[chosen.to(logits.device)]
 
 

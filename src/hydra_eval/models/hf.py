@@ -1,25 +1,35 @@
-"""Local Hugging Face causal language models, in plain batches."""
+"""Local Hugging Face causal language models: text to ids, ids through an engine, and what it finds to responses."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM, StoppingCriteriaList
+from transformers import AutoModelForCausalLM
 
 from hydra_eval.config.schema import ModelConfig
-from hydra_eval.models.base import Efficiency, ModelFacts
-from hydra_eval.models.batching import Budget, plan_batches
-from hydra_eval.models.decoding import StopStrings, decode_seeded
-from hydra_eval.models.encoding import Encoded, Ids, Span, encode_requests, encoder_of
-from hydra_eval.models.head import find_logit_slices
-from hydra_eval.models.likelihood import SpanScore, respond, score_rows, share_rows
-from hydra_eval.models.replies import Ending, all_stops, check_generation, cut_at_stops, find_ending, reply_seed
+from hydra_eval.models.base import ModelFacts
+from hydra_eval.models.efficiency import Efficiency, fresh_counters
+from hydra_eval.models.encoding import Encoded, Ids, Span, encode_requests, encoder_of, shared_start
+from hydra_eval.models.engines import choose_engine
+from hydra_eval.models.likelihood import SpanScore, respond, share_rows
+from hydra_eval.models.memory import in_halves, peak_memory
+from hydra_eval.models.prefixes import fold
+from hydra_eval.models.replies import (
+    Ending,
+    Manner,
+    Wanted,
+    all_stops,
+    check_generation,
+    cut_at_stops,
+    find_ending,
+    reply_seed,
+)
 from hydra_eval.models.source import find_max_length, find_source, generation_options, mendable, pin_cpu_arithmetic
 from hydra_eval.records import Generation, Instance, InstanceKey, Packet, RequestKind, Response
 
@@ -70,26 +80,29 @@ class HFModel:
         self.tokenizer = tokenizer
         max_length = find_max_length(config, model.config, tokenizer)
         self.encoder = encoder_of(config, tokenizer, max_length)
-        self.budget = Budget(tokens=config.batch_tokens, rows=config.batch_size)
-        self.softmax_dtype = None if config.softmax_dtype is None else getattr(torch, config.softmax_dtype)
-        self.logit_slices = find_logit_slices(model)
         # Lengths come with each request; the model's own would compete with them.
         model.generation_config.max_length = model.generation_config.max_new_tokens = None
-        self.facts = describe(model, tokenizer, config, max_length)
-        self.efficiency = {kind.value: Efficiency() for kind in RequestKind}
+        self.engine, how = choose_engine(model, config)
+        self.facts = describe(model, tokenizer, config, max_length, how)
+        self.efficiency = fresh_counters()
         self._sent = SentTokens()
         model.get_input_embeddings().register_forward_hook(self._sent)
 
     def loglikelihood(self, packet: Packet) -> list[Response]:
         encoded = encode_requests(packet.instances, self.encoder)
         rows = share_rows((instance.key, request) for instance, request in zip(packet.instances, encoded, strict=True))
+        start = shared_start(packet.prefix, self.encoder)
         scores: dict[Span, SpanScore] = {}
+        halvings = 0
         with self._measured(packet.kind) as spent, torch.inference_mode():
-            for batch in plan_batches([row.inputs for row in rows], [row.key for row in rows], self.budget):
-                chunk = [rows[index] for index in batch]
-                scores |= score_rows(chunk, self.logit_slices, device=self.model.device, dtype=self.softmax_dtype)
-                spent.logit_positions += sum(row.scored for row in chunk)
-        return [respond(instance, request, scores) for instance, request in zip(packet.instances, encoded, strict=True)]
+            for part, halved in in_halves(rows, lambda part: self.engine.score(part, start, spent)):
+                scores |= part
+                halvings = max(halvings, halved)
+        spent.prefixes.append(fold(row.inputs for row in rows))
+        return [
+            respond(instance, request, scores, halvings=halvings)
+            for instance, request in zip(packet.instances, encoded, strict=True)
+        ]
 
     def generate(self, packet: Packet) -> list[Response]:
         responses: dict[InstanceKey, Response] = {}
@@ -97,9 +110,10 @@ class HFModel:
             task = instances[0].key.task
             check_generation(generation, task=task, max_length=self.encoder.max_length, known=generation_options())
             prompts = encode_requests(instances, self.encoder)
-            replies = self._reply_all(instances, prompts, generation)
-            for instance, prompt in zip(instances, prompts, strict=True):
-                ending, text = replies[_reply_identity(instance, prompt, generation)]
+            wanted = [_wanted(*pair, generation) for pair in zip(instances, prompts, strict=True)]
+            replies, halvings = self._reply_all(wanted, self._manner(generation), packet)
+            for instance, prompt, one in zip(instances, prompts, wanted, strict=True):
+                ending, text = replies[one.prompt, one.seed]
                 responses[instance.key] = Response(
                     key=instance.key,
                     text=text,
@@ -108,59 +122,42 @@ class HFModel:
                     cut_tokens=prompt.cut_tokens,
                     input_ids=prompt.ids,
                     finish_reason=ending.reason,
+                    halvings=halvings,
                 )
         return [responses[instance.key] for instance in packet.instances]
 
     def _reply_all(
-        self, instances: Sequence[Instance], prompts: Sequence[Encoded], generation: Generation
-    ) -> dict[Any, tuple[Ending, str]]:
-        """Replies by identity: equal prompts are one request unless each is to draw its own reply."""
-        wanted: dict[Any, tuple[Ids, InstanceKey]] = {}
-        for instance, prompt in zip(instances, prompts, strict=True):
-            wanted.setdefault(_reply_identity(instance, prompt, generation), (prompt.ids, instance.key))
-        identities = list(wanted)
-        replies: dict[Any, tuple[Ending, str]] = {}
-        ids, keys = zip(*wanted.values(), strict=True)
-        for batch in plan_batches(ids, keys, self.budget, room=generation.max_new_tokens):
-            found = self._reply_batch([ids[at] for at in batch], [keys[at] for at in batch], generation)
-            replies |= zip([identities[at] for at in batch], found, strict=True)
-        return replies
+        self, wanted: Sequence[Wanted], manner: Manner, packet: Packet
+    ) -> tuple[dict[tuple[Ids, int | None], tuple[Ending, str]], int]:
+        """(replies by prompt and seed, how often the packet was halved for want of memory).
 
-    def _reply_batch(
-        self, prompts: Sequence[Ids], keys: Sequence[InstanceKey], generation: Generation
-    ) -> list[tuple[Ending, str]]:
-        ids, mask = _pad_left(prompts, self._pad_id)
-        eos_ids = self._eos_ids(generation)
-        stops = all_stops(generation, self._eos_text)
-        options: dict[str, Any] = {
-            "max_new_tokens": generation.max_new_tokens,
-            "eos_token_id": eos_ids or None,
-            "pad_token_id": self._pad_id,
-            "stopping_criteria": StoppingCriteriaList([StopStrings(stops, self.tokenizer, ids.shape[1])]),
-            **self._choice(generation, keys),
-            **{name: value for name, value in generation.extra.items() if name != "eos_token_id"},
-        }
-        with self._measured(RequestKind.GENERATE) as spent, torch.inference_mode():
-            device = self.model.device
-            sequences = self.model.generate(input_ids=ids.to(device), attention_mask=mask.to(device), **options)
-            rows = sequences[:, ids.shape[1] :].tolist()
-            endings = [find_ending(row, eos_ids=eos_ids, stops=stops, decode=self.tokenizer.decode) for row in rows]
-            spent.logit_positions += sequences[:, ids.shape[1] :].numel() * generation.extra.get("num_beams", 1)
-            spent.generated_tokens += sum(ending.tokens for ending in endings)
-        return [(ending, self._text(row, ending, stops)) for row, ending in zip(rows, endings, strict=True)]
+        Equal prompts are one request unless each is to draw its own reply.
+        """
+        once = list({(one.prompt, one.seed): one for one in reversed(wanted)}.values())[::-1]
+        start = shared_start(packet.prefix, self.encoder)
+        rows: list[list[int]] = []
+        halvings = 0
+        with self._measured(packet.kind) as spent, torch.inference_mode():
+            for part, halved in in_halves(once, lambda part: self.engine.reply(part, manner, start, spent)):
+                rows += part
+                halvings = max(halvings, halved)
+            endings = [
+                find_ending(row, eos_ids=manner.eos_ids, stops=manner.stops, decode=manner.decode) for row in rows
+            ]
+        spent.generated_tokens += sum(ending.tokens for ending in endings)
+        made = list(zip(once, rows, endings, strict=True))
+        spent.prefixes.append(fold((*one.prompt, *row[: ending.tokens - 1]) for one, row, ending in made))
+        replies = {(one.prompt, one.seed): (ending, self._text(row, ending, manner.stops)) for one, row, ending in made}
+        return replies, halvings
 
-    def _choice(self, generation: Generation, keys: Sequence[InstanceKey]) -> dict[str, Any]:
-        """How the next token is chosen. What is left out is the model's own, else transformers' default (top_k 50)."""
-        if not generation.do_sample:
-            return {"do_sample": False}
-        limits = {"top_p": generation.top_p, "top_k": generation.top_k}
-        return {
-            "do_sample": True,
-            "temperature": generation.temperature,
-            "custom_generate": decode_seeded,
-            "seeds": [reply_seed(generation.seed, key) for key in keys],
-            **{name: value for name, value in limits.items() if value is not None},
-        }
+    def _manner(self, generation: Generation) -> Manner:
+        return Manner(
+            generation=generation,
+            eos_ids=tuple(self._eos_ids(generation)),
+            stops=all_stops(generation, self._eos_text),
+            pad_id=self._pad_id,
+            decode=self.tokenizer.decode,
+        )
 
     def _text(self, row: Sequence[int], ending: Ending, stops: Sequence[str]) -> str:
         return cut_at_stops(self.tokenizer.decode(row[: ending.content], skip_special_tokens=True), stops)
@@ -188,9 +185,10 @@ class HFModel:
         yield spent
         spent.forward_tokens += self._sent.count - before
         spent.model_seconds += time.perf_counter() - start
+        spent.peak_memory_bytes = max(spent.peak_memory_bytes, peak_memory(self.model.device))
 
 
-def describe(model: Any, tokenizer: Any, config: ModelConfig, max_length: int) -> ModelFacts:
+def describe(model: Any, tokenizer: Any, config: ModelConfig, max_length: int, engine: Mapping[str, Any]) -> ModelFacts:
     """What a results file says about a loaded model; names and forms of `tokens` are lm-eval's."""
     source = str(config.pretrained)
     special = {
@@ -207,6 +205,7 @@ def describe(model: Any, tokenizer: Any, config: ModelConfig, max_length: int) -
         max_length=max_length,
         device=str(model.device),
         tokens={**special, "eot_token_id": tokenizer.eos_token_id},
+        engine=engine,
     )
 
 
@@ -223,16 +222,6 @@ def _by_generation(instances: Iterable[Instance]) -> list[tuple[Generation, list
     return groups
 
 
-def _reply_identity(instance: Instance, prompt: Encoded, generation: Generation) -> Any:
-    return (prompt.ids, instance.key if generation.do_sample else None)
-
-
-def _pad_left(prompts: Sequence[Ids], pad_id: int) -> tuple[Tensor, Tensor]:
-    """Ids and attention mask [rows, length], prompts flush right, where generation goes on."""
-    length = max(map(len, prompts))
-    ids = torch.full((len(prompts), length), pad_id, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for row, prompt in enumerate(prompts):
-        ids[row, length - len(prompt) :] = torch.tensor(prompt)
-        mask[row, length - len(prompt) :] = 1
-    return ids, mask
+def _wanted(instance: Instance, prompt: Encoded, generation: Generation) -> Wanted:
+    seed = reply_seed(generation.seed, instance.key) if generation.do_sample else None
+    return Wanted(prompt.ids, instance.key, seed)

@@ -1,8 +1,8 @@
-"""Log-likelihoods of spans: which spans share a row, and what a batch of rows scores."""
+"""Log-likelihoods of spans: which spans share a row, and what is read off a row's logits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from hydra_eval.models.encoding import Encoded, Ids, Span
-from hydra_eval.models.head import LogitSlices
 from hydra_eval.records import Instance, InstanceKey, RequestKind, Response
 
 
@@ -47,41 +46,31 @@ def share_rows(encoded: Iterable[tuple[InstanceKey, Encoded]]) -> list[Row]:
     return [Row(inputs=inputs, targets=tuple(wanted), key=keys[inputs]) for inputs, wanted in targets.items()]
 
 
-def score_rows(
-    rows: Sequence[Row], logit_slices: LogitSlices, *, device: torch.device, dtype: torch.dtype | None
+def score_spans(
+    slices: Iterable[Tensor], places: Mapping[Span, Tensor], dtype: torch.dtype | None
 ) -> dict[Span, SpanScore]:
-    """Run one batch. The soft-max is taken in `dtype`, or in the logits' own where that is None."""
-    ids, chosen = pad_right(rows)
-    positions, tokens = _places(rows)
+    """Scores read off logits [n, vocabulary] that come in slices. `places`: where those of a span's target stand.
+
+    The soft-max is taken in `dtype`, or in the logits' own where that is None.
+    """
+    at = torch.cat(list(places.values()))
+    tokens = torch.tensor([token for span in places for token in span.target])
     logprobs = torch.zeros(len(tokens), dtype=torch.float64)
     best = torch.zeros(len(tokens), dtype=torch.bool)
     done = 0
-    for logits in logit_slices(ids.to(device), chosen.to(device)):
+    for logits in slices:
+        here = (at >= done) & (at < done + len(logits))
+        rows, wanted = (at[here] - done).to(logits.device), tokens[here].to(logits.device)
         scores = torch.log_softmax(logits, dim=-1, dtype=dtype)
-        here = (positions >= done) & (positions < done + len(scores))
-        at, wanted = (positions[here] - done).to(scores.device), tokens[here].to(scores.device)
-        logprobs[here] = scores[at, wanted].double().cpu()
-        best[here] = (scores.argmax(dim=-1)[at] == wanted).cpu()
-        done += len(scores)
-    return _by_span(rows, logprobs.tolist(), best.tolist())
+        logprobs[here] = scores[rows, wanted].double().cpu()
+        best[here] = (scores.argmax(dim=-1)[rows] == wanted).cpu()
+        done += len(logits)
+    lengths = [len(span.target) for span in places]
+    parts = zip(places, torch.split(logprobs, lengths), torch.split(best, lengths), strict=True)
+    return {span: SpanScore(tuple(values.tolist()), bool(greedy.all())) for span, values, greedy in parts}
 
 
-def pad_right(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
-    """Ids [rows, length], and which positions need logits [rows, length].
-
-    Padding is to the right and unmasked: in a causal model nothing before it can see it, and attention without a mask
-    takes the faster kernels.
-    """
-    length = max(len(row.inputs) for row in rows)
-    ids = torch.zeros(len(rows), length, dtype=torch.long)
-    chosen = torch.zeros(len(rows), length, dtype=torch.bool)
-    for index, row in enumerate(rows):
-        ids[index, : len(row.inputs)] = torch.tensor(row.inputs)
-        chosen[index, len(row.inputs) - row.scored : len(row.inputs)] = True
-    return ids, chosen
-
-
-def respond(instance: Instance, encoded: Encoded, scores: dict[Span, SpanScore]) -> Response:
+def respond(instance: Instance, encoded: Encoded, scores: Mapping[Span, SpanScore], *, halvings: int = 0) -> Response:
     """The response to one request from the scores of its spans."""
     found = [scores[span] for span in encoded.spans]
     logprobs = tuple(value for score in found for value in score.logprobs)
@@ -95,28 +84,5 @@ def respond(instance: Instance, encoded: Encoded, scores: dict[Span, SpanScore])
         output_tokens=len(logprobs),
         cut_tokens=encoded.cut_tokens,
         input_ids=ids,
+        halvings=halvings,
     )
-
-
-def _places(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
-    """Of every target token in turn: its place among the chosen positions, and its id."""
-    positions: list[int] = []
-    tokens: list[int] = []
-    end = 0
-    for row in rows:
-        end += row.scored
-        for target in row.targets:
-            positions += range(end - len(target), end)
-            tokens += target
-    return torch.tensor(positions), torch.tensor(tokens)
-
-
-def _by_span(rows: Sequence[Row], logprobs: list[float], best: list[bool]) -> dict[Span, SpanScore]:
-    scores: dict[Span, SpanScore] = {}
-    start = 0
-    for row in rows:
-        for target in row.targets:
-            end = start + len(target)
-            scores[Span(row.inputs, target)] = SpanScore(tuple(logprobs[start:end]), all(best[start:end]))
-            start = end
-    return scores

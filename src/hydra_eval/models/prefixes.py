@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from heapq import merge
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 WIDTH = 4
 """Bytes of one id: no vocabulary has more than four thousand million."""
+
+Folded: TypeAlias = list[tuple[int, bytes]]
+"""Packed sequences in order: how many bytes each begins with that the one before it has too, and the rest."""
 
 
 def unique_prefix_tokens(sequences: Iterable[Sequence[int]]) -> int:
@@ -31,6 +36,34 @@ def packed_prefix_tokens(sequences: Collection[bytes]) -> int:
     ordered = sorted(sequences)
     total = sum(map(len, ordered)) // WIDTH
     return total - sum(_common(first, second) for first, second in pairwise(ordered))
+
+
+def fold(sequences: Iterable[Sequence[int]]) -> Folded:
+    """Many sequences that begin alike, in little more memory than their prefix tree has."""
+    folded: Folded = []
+    before = b""
+    for sequence in sorted({packed(ids) for ids in sequences}):
+        shared = _common(before, sequence) * WIDTH
+        folded.append((shared, sequence[shared:]))
+        before = sequence
+    return folded
+
+
+def folded_prefix_tokens(parts: Iterable[Folded]) -> int:
+    """`unique_prefix_tokens` of all sequences together, without having more than a few of them unfolded at a time."""
+    total = 0
+    before = b""
+    for sequence in merge(*map(_unfolded, parts)):
+        total += len(sequence) // WIDTH - _common(before, sequence)
+        before = sequence
+    return total
+
+
+def _unfolded(folded: Folded) -> Iterator[bytes]:
+    sequence = b""
+    for shared, rest in folded:
+        sequence = sequence[:shared] + rest
+        yield sequence
 
 
 def _common(first: bytes, second: bytes) -> int:

@@ -6,8 +6,10 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from hydra_eval.errors import UserError, did_you_mean
+from hydra_eval.models.encoding import Ids
 from hydra_eval.records import Generation, InstanceKey
 
 OWN_OPTIONS = {
@@ -21,6 +23,47 @@ OWN_OPTIONS = {
     "num_return_sequences": "n",
 }
 """Options of transformers that have a field of ours: option → field."""
+
+
+REACH_MARGIN = 2
+"""More tokens, because some tokenizers drop a blank before the first one they decode."""
+
+
+class Wanted(NamedTuple):
+    """One reply that is to be made."""
+
+    prompt: Ids
+    key: InstanceKey
+    """Of the first request that wants it."""
+    seed: int | None
+    """Of its own generator; None: the most likely token each time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How replies are made and what ends them."""
+
+    generation: Generation
+    eos_ids: tuple[int, ...]
+    stops: tuple[str, ...]
+    pad_id: int
+    decode: Callable[[Sequence[int]], str]
+    """Keeps special tokens."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """For transformers' `generate`. What is left out is the model's own, else transformers' default (top_k 50)."""
+        generation = self.generation
+        limits = {"top_p": generation.top_p, "top_k": generation.top_k}
+        sampling = {name: value for name, value in limits.items() if value is not None}
+        return {
+            "max_new_tokens": generation.max_new_tokens,
+            "eos_token_id": list(self.eos_ids) or None,
+            "pad_token_id": self.pad_id,
+            "do_sample": generation.do_sample,
+            **({"temperature": generation.temperature, **sampling} if generation.do_sample else {}),
+            **{name: value for name, value in generation.extra.items() if name != "eos_token_id"},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +135,14 @@ def find_ending(
     if eos_at is not None:
         return Ending(eos_at + 1, eos_at, "stop")
     return Ending(len(ids), len(ids), "length")
+
+
+def reach_of(stops: Collection[str]) -> int:
+    """Tokens at the end of a reply among which a stop string must lie whose last token has just come.
+
+    Each token decodes to one byte or more.
+    """
+    return max((len(stop.encode()) for stop in stops), default=0) + REACH_MARGIN
 
 
 def contains_any(text: str, stops: Sequence[str]) -> bool:

@@ -16,7 +16,8 @@ from typing import Any
 from hydra_eval import __version__
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.filters.invalid import invalid_rates
-from hydra_eval.models.base import Efficiency, ModelFacts
+from hydra_eval.models.base import ModelFacts
+from hydra_eval.models.efficiency import Efficiency, efficiency_figures
 from hydra_eval.results.aggregate import MetricResult, TaskResult
 from hydra_eval.results.families import (
     OrderFamily,
@@ -206,7 +207,8 @@ def _own(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
         "fewshot": {name: dict(facts) for name, facts in record.shots.items()},
         "overflow": {name: dict(facts) for name, facts in record.overflow.items()},
         "seconds": {phase: round(spent, 3) for phase, spent in record.seconds.items()},
-        "efficiency": {kind: asdict(counters) for kind, counters in record.efficiency.items()},
+        "engine": dict(record.facts.engine),
+        "efficiency": efficiency_figures(record.efficiency),
         "partial": {result.name: is_partial(result.task) for result in results},
         "data": {result.name: asdict(result.task.data) for result in results if result.task.data is not None},
         "config_hashes": {result.name: config_hash(result.task.config) for result in results},
