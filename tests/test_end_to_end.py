@@ -13,6 +13,8 @@ from tests.toy_tasks import CHOICE, GENERATION, write_task
 from tests.trackers.wandb_reader import offline_runs
 
 DUMMY = ("model=dummy", "tracker=none")
+SPLIT = ("model=dummy", "model.batch_tokens=1")
+"""Each document a packet of its own, so that every process has some."""
 
 
 @pytest.fixture
@@ -38,9 +40,9 @@ def same_files(first: CompletedProcess[str], second: CompletedProcess[str], fold
 @pytest.mark.parametrize(
     ("what", "processes", "files"),
     [
-        pytest.param(("task=[seven,two,five]", "fewshot.n=2", "model=dummy"), 2, 3, id="two processes"),
-        pytest.param(("task=[seven,two,five]", "fewshot.n=2", "model=dummy"), 3, 3, id="three processes"),
-        pytest.param(("task=two", "model=dummy"), 3, 1, id="three processes for two documents"),
+        pytest.param(("task=[seven,two,five]", "fewshot.n=2", *SPLIT), 2, 3, id="two processes"),
+        pytest.param(("task=[seven,two,five]", "fewshot.n=2", *SPLIT), 3, 3, id="three processes"),
+        pytest.param(("task=two", *SPLIT), 3, 1, id="three processes for two documents"),
         pytest.param(("task=demo", "limit=24"), 2, 3, id="demo"),
     ],
 )
@@ -115,7 +117,13 @@ def test_a_rank_that_fails_in_one_job_leaves_the_other_jobs_whole(tmp_path: Path
     broken = write_task(tasks, "broken", 6, **CHOICE)
     broken.write_text(broken.read_text() + "process_results: !function utils.fail_on_rank_1\n")
     done = run_program(
-        "-m", "task=seven,broken,two,five", f"hydra.searchpath=[tasks://{tasks}]", *DUMMY, processes=2, cwd=tmp_path
+        "-m",
+        "task=seven,broken,two,five",
+        f"hydra.searchpath=[tasks://{tasks}]",
+        *DUMMY,
+        *SPLIT,
+        processes=2,
+        cwd=tmp_path,
     )
     assert done.returncode != 0
     (sweep,) = (tmp_path / "outputs" / "multirun").iterdir()

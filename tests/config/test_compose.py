@@ -119,7 +119,7 @@ def test_a_free_section_stays_one_under_an_option_of_its_group(cfg: Compose) -> 
     [
         ("limitt=3", "limitt"),
         ("seed=abc", "seed"),
-        ("model.batch_tokens=many", "batch_tokens"),
+        ("model.batch_size=many", "batch_size"),
         ("fewshot.seed=1.5", "seed"),
         ("generation.do_sample=perhaps", "do_sample"),
         ("tracker.tags=one", "tags"),

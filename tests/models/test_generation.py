@@ -67,11 +67,11 @@ def test_every_end_id_of_the_model_ends_a_reply(successor: HFModel) -> None:
     assert [response.output_tokens for response in responses] == [3, 1, 2, 7]
 
 
-def test_batch_ends_with_its_last_row(successor: HFModel) -> None:
+def test_rows_leave_when_they_have_stopped(successor: HFModel) -> None:
     before = successor.efficiency["generate_until"].forward_tokens
     successor.generate(reply_packet(["a", "b"], Generation(max_new_tokens=64 - 2, stop=())))
-    # Two rows of one token each, and two steps until the slower row has met "d".
-    assert successor.efficiency["generate_until"].forward_tokens - before == 2 * (1 + 2)
+    # One token each, and the steps until each has met "d": "b" has it before "a".
+    assert successor.efficiency["generate_until"].forward_tokens - before == 2 + 2 + 1
 
 
 def test_rows_stop_at_their_own_stop_string(successor: HFModel) -> None:
@@ -82,7 +82,7 @@ def test_rows_stop_at_their_own_stop_string(successor: HFModel) -> None:
 
 
 def test_stop_string_of_several_tokens_is_found_at_once(tiny: HFModel) -> None:
-    criterion = StopStrings(["stone sinks"], tiny.tokenizer, prompt_length=2)
+    criterion = StopStrings(["stone sinks"], tiny.tokenizer.decode, prompt_length=2)
     prompt, reply = [5, 6], tiny.encoder.encode_bare(["the stone sinks"])["the stone sinks"]
     assert len(reply) > 3
     done = [bool(criterion(torch.tensor([prompt + list(reply[:end])]), None)) for end in range(1, len(reply) + 1)]

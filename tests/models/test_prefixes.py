@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra_eval.models.prefixes import packed, packed_prefix_tokens, unique_prefix_tokens
+from hydra_eval.models.prefixes import fold, folded_prefix_tokens, packed, packed_prefix_tokens, unique_prefix_tokens
 
 ids = st.lists(st.integers(min_value=0, max_value=3) | st.integers(min_value=0, max_value=2**32 - 1), max_size=6)
 
@@ -38,3 +38,15 @@ def test_it_is_the_number_of_distinct_beginnings(sequences: list[list[int]]) -> 
 def test_packed_sequences_count_alike_in_any_order_and_number(sequences: list[list[int]]) -> None:
     together = [packed(ids) for ids in sequences]
     assert packed_prefix_tokens([*reversed(together), *together]) == unique_prefix_tokens(sequences)
+
+
+@given(st.lists(st.lists(ids, max_size=6), max_size=5))
+def test_folded_parts_count_as_all_their_sequences(parts: list[list[list[int]]]) -> None:
+    together = [sequence for part in parts for sequence in part]
+    assert folded_prefix_tokens(map(fold, parts)) == unique_prefix_tokens(together)
+
+
+def test_folding_keeps_what_is_new_alone() -> None:
+    start = tuple(range(1000))
+    folded = fold([(*start, 1), (*start, 2), (*start, 3)])
+    assert sum(len(rest) for _, rest in folded) == 4 * (1000 + 3)
