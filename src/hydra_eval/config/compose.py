@@ -22,7 +22,7 @@ from hydra_eval.config.task_source import TaskSource
 from hydra_eval.errors import UserError
 from hydra_eval.resources import PACKAGE, conf_folder
 
-OPEN = ("prompt.template_args", "model.kwargs", "generation.extra", "filters", "metrics")
+OPEN = ("prompt.template_args", "model.kwargs", "model.quantization", "generation.extra", "filters", "metrics")
 """Mappings that take any key without a `+`: what may stand there is found out by what they are handed to."""
 
 

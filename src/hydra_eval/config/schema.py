@@ -79,6 +79,20 @@ class ModelConfig:
     device: str | None = None
     """Default: one GPU per process where there are any, else the CPU."""
     device_map: Any = None
+    """How one process spreads the weights over devices: auto, balanced, sequential, or a mapping from modules."""
+    tp_plan: str | None = None
+    """auto: all processes hold slices of one model (tensor parallel) and answer every request together."""
+    quantization: dict[str, Any] = field(default_factory=dict)
+    """Fields of transformers' quantization config: {load_in_4bit: true}, {quant_method: bitsandbytes, …}."""
+    adapter: str | None = None
+    """Hub name or folder of a PEFT adapter, put over the weights."""
+    adapter_revision: str | None = None
+    delta: str | None = None
+    """Hub name or folder of weights that are added to those of `pretrained`."""
+    gguf_file: str | None = None
+    """File in `pretrained` that holds the weights in GGUF."""
+    compile: Any = False
+    """Compile the forward pass: true, or a mode of `torch.compile` (reduce-overhead, max-autotune)."""
     cpu_threads: int | None = None
     """Threads of one process on the CPU. Another number may change last bits; default: OMP_NUM_THREADS, else 1."""
     attn_implementation: str | None = None
@@ -90,6 +104,8 @@ class ModelConfig:
     """Most tokens, padding included, in one forward pass; `auto` goes by the model's shape and the device's memory."""
     prefix_sharing: bool = True
     """Run what requests begin with once for all of them, where the model can; false: each request by itself."""
+    think_end_token: Any = None
+    """Ends the reasoning of a reply, a text or a token's id (`</think>`); what follows it is the answer."""
     add_bos_token: bool | None = None
     """Default: what the tokenizer does by itself."""
     pair_tokenization: str = "joint"
@@ -140,6 +156,28 @@ class GenerationOverrides:
             refuse("generation.stop", self.stop, "must be a string or a list of strings")
         if "" in stops:
             refuse("generation.stop", self.stop, "an empty string would stop every reply at once; leave it out")
+
+
+@dataclass
+class CheckConfig:
+    """What a run checks of itself."""
+
+    numerics: bool = False
+    """Score a sample of each task's requests again, one by one and in float32, and say what that changes."""
+    documents: int = 16
+    """Of each task, in that sample."""
+    near_tie: float = 0.01
+    """Nats: answers closer than this are a near tie."""
+    most_drift: float = 0.1
+    """Nats: a log-likelihood that differs by more is warned of."""
+
+    def __post_init__(self) -> None:
+        if self.documents < 1:
+            refuse("check.documents", self.documents, "must be at least 1")
+        for name in ("near_tie", "most_drift"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                refuse(f"check.{name}", value, "must be 0 or more, and finite")
 
 
 @dataclass
@@ -211,6 +249,7 @@ class RunConfig:
     metrics: dict[str, Any] = field(default_factory=dict)
     """Metric name → options; empty: what the task says."""
     stats: StatsConfig = field(default_factory=StatsConfig)
+    check: CheckConfig = field(default_factory=CheckConfig)
     tracker: TrackerConfig = field(default_factory=TrackerConfig)
     runner: RunnerConfig = field(default_factory=RunnerConfig)
     allow_code_execution: bool = False

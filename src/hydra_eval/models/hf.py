@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM
 
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.models.base import ModelFacts
@@ -18,6 +16,7 @@ from hydra_eval.models.efficiency import Efficiency, fresh_counters
 from hydra_eval.models.encoding import Encoded, Ids, Span, encode_requests, encoder_of, shared_start
 from hydra_eval.models.engines import choose_engine
 from hydra_eval.models.likelihood import SpanScore, respond, share_rows
+from hydra_eval.models.loading import load_weights
 from hydra_eval.models.memory import in_halves, peak_memory
 from hydra_eval.models.prefixes import fold
 from hydra_eval.models.replies import (
@@ -30,37 +29,13 @@ from hydra_eval.models.replies import (
     find_ending,
     reply_seed,
 )
-from hydra_eval.models.source import find_max_length, find_source, generation_options, mendable, pin_cpu_arithmetic
+from hydra_eval.models.source import find_max_length, generation_options
 from hydra_eval.records import Generation, Instance, InstanceKey, Packet, RequestKind, Response
 
 
 def load_hf_model(config: ModelConfig, device: str, tokenizer: Any) -> HFModel:
-    """The weights, on `device` or as `device_map` spreads them."""
-    pin_cpu_arithmetic()
-    if device == "cpu":
-        torch.set_num_threads(cpu_threads(config))
-    options = {
-        "revision": config.revision or "main",
-        "subfolder": config.subfolder,
-        "dtype": config.dtype,
-        "trust_remote_code": config.trust_remote_code,
-        "attn_implementation": config.attn_implementation,
-        "device_map": config.device_map or (None if device == "cpu" else {"": device}),
-    }
-    with mendable("model.pretrained", config.pretrained):
-        source = find_source(config.pretrained, field="model.pretrained")
-        model = AutoModelForCausalLM.from_pretrained(source, **options | config.kwargs)
-    return HFModel(model.eval(), tokenizer, config)
-
-
-def cpu_threads(config: ModelConfig) -> int:
-    """What the config says, else what the launcher says, else 1: never what the machine has.
-
-    Kernels share out their sums by threads, so the same run must take the same number of them on one process
-    (`python run.py`) and on several (launchers set OMP_NUM_THREADS=1).
-    """
-    said = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return config.cpu_threads or (int(said) if said.isdigit() and int(said) > 0 else 1)
+    """The model, ready to answer."""
+    return HFModel(load_weights(config, device), tokenizer, config)
 
 
 class SentTokens:
