@@ -6,10 +6,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from hydra_eval.hub import is_reachable
+from hydra_eval.hub import cached_commit, is_reachable
 
 
 @pytest.fixture
@@ -63,3 +64,17 @@ def test_libraries_go_offline_only_where_nothing_answers(reachable: bool, printe
     environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HUB_OFFLINE": "0"}
     done = subprocess.run([sys.executable, "-c", OFFLINE], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == printed.split()
+
+
+@pytest.mark.parametrize(("file", "known"), [("config.json", True), ("adapter_config.json", False)])
+def test_the_commit_that_the_cache_holds(
+    file: str, known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    repository = tmp_path / "models--org--name"
+    for place, content in {f"snapshots/{commit}/config.json": "{}", "refs/main": commit}.items():
+        (repository / place).parent.mkdir(parents=True)
+        (repository / place).write_text(content, encoding="utf-8")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    assert cached_commit("org/name", file, None) == (commit if known else None)
+    assert cached_commit("org/other", file, "main") is None

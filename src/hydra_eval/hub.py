@@ -1,4 +1,7 @@
-"""Whether the Hugging Face hub can be reached, found out in seconds rather than by a library's retries."""
+"""Whether the Hugging Face hub can be reached, found out in seconds rather than by a library's retries.
+
+Its library reads the environment once, when it is imported: here only when it is needed, and by then that is set.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,11 @@ import os
 import socket
 import sys
 from functools import cache
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
-
-from huggingface_hub import constants
 
 logger = logging.getLogger(__name__)
 
@@ -27,12 +29,22 @@ def go_offline_if_unreachable() -> bool:
     Offline they look into their caches only, and fail at once for what is not there. Asked once per process, and only
     when something is wanted from the hub: a run on local files makes no connection.
     """
+    from huggingface_hub import constants
+
     if not constants.is_offline_mode() and not is_reachable(constants.ENDPOINT):
         logger.warning(
             "No answer from %s within %g s: looking into the local cache only.", constants.ENDPOINT, CONNECT_SECONDS
         )
         _switch_offline()
     return constants.is_offline_mode()
+
+
+def cached_commit(name: str, file: str, revision: str | None) -> str | None:
+    """Of a repository whose `file`, at its top, was read before; from the local cache alone."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(name, file, revision=revision)
+    return Path(found).parent.name if isinstance(found, str) else None
 
 
 def is_reachable(url: str, *, seconds: float = CONNECT_SECONDS) -> bool:
@@ -67,6 +79,8 @@ def _address(url: str) -> tuple[str, int]:
 
 def _switch_offline() -> None:
     """Tell libraries not yet imported by the environment, and the others by the constants they read."""
+    from huggingface_hub import constants
+
     os.environ["HF_HUB_OFFLINE"] = "1"
     constants.HF_HUB_OFFLINE = True
     if (datasets_config := sys.modules.get("datasets.config")) is not None:
