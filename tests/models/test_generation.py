@@ -11,6 +11,7 @@ import torch
 from hydra_eval.errors import UserError
 from hydra_eval.models.decoding import StopStrings
 from hydra_eval.models.hf import HFModel
+from hydra_eval.models.replies import Manner
 from hydra_eval.records import Generation
 
 from .asking import by_key, reordered, reply_packet
@@ -82,7 +83,9 @@ def test_rows_stop_at_their_own_stop_string(successor: HFModel) -> None:
 
 
 def test_stop_string_of_several_tokens_is_found_at_once(tiny: HFModel) -> None:
-    criterion = StopStrings(["stone sinks"], tiny.tokenizer.decode, prompt_length=2)
+    generation = Generation(max_new_tokens=20, stop=("stone sinks",))
+    how = Manner(generation=generation, eos_ids=(), stops=generation.stop, pad_id=0, decode=tiny.tokenizer.decode)
+    criterion = StopStrings(how, prompt_length=2)
     prompt, reply = [5, 6], tiny.encoder.encode_bare(["the stone sinks"])["the stone sinks"]
     assert len(reply) > 3
     done = [bool(criterion(torch.tensor([prompt + list(reply[:end])]), None)) for end in range(1, len(reply) + 1)]
@@ -178,3 +181,18 @@ def test_global_random_state_is_left_alone(tiny: HFModel) -> None:
     before = torch.random.get_rng_state()
     tiny.generate(reply_packet(PROMPTS[:1], SAMPLED))
     assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_what_transformers_does_one_by_one_takes_several_prompts(tiny: HFModel) -> None:
+    guessing = replace(GREEDY, extra={"prompt_lookup_num_tokens": 2})
+    assert texts(tiny, PROMPTS, guessing) == texts(tiny, PROMPTS, GREEDY)
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["model", "task"])
+def test_beams_count_as_rows(own: bool, tiny_folder: Path) -> None:
+    model = load(tiny_folder)
+    beams = {"num_beams": 3}
+    if own:
+        model.model.generation_config.update(**beams)
+    model.generate(reply_packet(PROMPTS[:1], Generation(max_new_tokens=4, stop=(), extra={} if own else beams)))
+    assert model.efficiency["generate_until"].row_steps == 3 * (4 - 1)

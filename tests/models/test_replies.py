@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from hydra_eval.errors import UserError
-from hydra_eval.models.replies import Ending, all_stops, check_generation, cut_at_stops, find_ending, reply_seed
+from hydra_eval.models.replies import (
+    Ending,
+    Manner,
+    all_stops,
+    check_generation,
+    cut_at_stops,
+    find_ending,
+    reply_seed,
+)
 from hydra_eval.records import Generation, InstanceKey
 
 TEXT = {1: "</s>", 2: "Pa", 3: "ris", 4: ".\n", 5: "\nQ", 6: "uestion", 7: ":", 8: "<pad>", 9: "é"}
@@ -13,6 +22,11 @@ TEXT = {1: "</s>", 2: "Pa", 3: "ris", 4: ".\n", 5: "\nQ", 6: "uestion", 7: ":", 
 
 def decode(ids: Any) -> str:
     return "".join(TEXT[token] for token in ids)
+
+
+def manner(stops: Sequence[str], **fields: Any) -> Manner:
+    generation = Generation(max_new_tokens=9, stop=tuple(stops))
+    return Manner(generation=generation, eos_ids=(1,), stops=tuple(stops), pad_id=8, decode=decode, **fields)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +47,7 @@ def decode(ids: Any) -> str:
     ids=str,
 )
 def test_where_a_reply_ends(ids: list[int], stops: list[str], expected: Ending) -> None:
-    assert find_ending(ids, eos_ids=[1], stops=stops, decode=decode) == expected
+    assert find_ending(ids, manner(stops)) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,6 +76,9 @@ def test_stops_keep_their_order_without_empty_or_double_ones() -> None:
         ({"extra": {"num_beam": 4}}, r"'num_beam' .* Did you mean 'num_beams'\?"),
         ({"extra": {"max_length": 4}}, "generation.max_new_tokens, not"),
         ({"extra": {"num_return_sequences": 2}}, "generation.n, not"),
+        ({"extra": {"eos_token_id": "</s>"}}, "'eos_token_id'='</s>': give a token's id, or a list of ids"),
+        ({"extra": {"eos_token_id": [5, "</s>"]}}, "give a token's id, or a list of ids"),
+        ({"extra": {"output_scores": True}}, "'output_scores' changes no reply"),
         ({"max_new_tokens": 100}, "leaves no room for a prompt in the model's window of 100"),
         ({"do_sample": True}, "temperature"),
         ({"do_sample": True, "temperature": 1.0, "extra": {"num_beams": 2}}, "num_beams"),
@@ -71,7 +88,7 @@ def test_stops_keep_their_order_without_empty_or_double_ones() -> None:
 def test_what_cannot_be_generated_is_refused(fields: dict[str, Any], message: str) -> None:
     generation = Generation(**{"max_new_tokens": 9, "stop": (), **fields})
     with pytest.raises(UserError, match=f"toy: .*{message}"):
-        check_generation(generation, task="toy", max_length=100, known=["num_beams", "repetition_penalty"])
+        check_generation(generation, task="toy", max_length=100, known=["num_beams", "eos_token_id"])
 
 
 def test_known_options_pass() -> None:

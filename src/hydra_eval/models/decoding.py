@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria
 
-from hydra_eval.models.replies import contains_any, reach_of
+from hydra_eval.models.replies import Manner, reach_of
 
 
 class StopStrings(StoppingCriteria):  # type: ignore[misc]
-    """Ends a row once its reply holds a stop string, across token borders.
+    """Ends a row once its reply holds a stop string where it counts, across token borders.
 
     Keeps nothing between steps, because a beam search reorders rows.
     """
 
-    def __init__(self, stops: Sequence[str], decode: Callable[[Sequence[int]], str], prompt_length: int) -> None:
-        self.stops = stops
-        self.decode = decode
+    def __init__(self, manner: Manner, prompt_length: int) -> None:
+        self.manner = manner
         self.prompt_length = prompt_length
-        self.tail = reach_of(stops)
 
     def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Tensor:
-        replies = input_ids[:, self.prompt_length :][:, -self.tail :].tolist()
-        done = [contains_any(self.decode(reply), self.stops) for reply in replies]
-        return torch.tensor(done, device=input_ids.device)
+        replies = input_ids[:, self.prompt_length :]
+        if self.manner.marker is None:
+            replies = replies[:, -reach_of(self.manner.stops) :]
+        return torch.tensor([self.manner.has_stop_at_end(reply) for reply in replies.tolist()], device=input_ids.device)
 
 
 class SeededNoise(LogitsProcessor):  # type: ignore[misc]

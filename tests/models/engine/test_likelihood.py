@@ -77,6 +77,24 @@ def test_a_long_common_start_is_run_by_itself(name: str, monkeypatch: pytest.Mon
     assert all(abs(sum(ours[span].logprobs) - sum(theirs[span].logprobs)) < 1e-4 for span in theirs)
 
 
+@pytest.mark.parametrize("name", EXACT)
+def test_a_long_start_goes_on_behind_the_prefix(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In parts of at most eight tokens, and nothing of the prefix again."""
+    monkeypatch.setattr(trunk_module, "LONG_START", 8)
+    start = tuple(range(1, 31))
+    rows = rows_of(Span((*start, *tail)[:-1], tail) for tail in ((3, 4), (3, 5, 6), (7,)))
+    lengths: list[int] = []
+    engine = tree_engine(name)
+    hook = engine.trunk.model.get_input_embeddings().register_forward_hook(
+        lambda _, inputs, __: lengths.append(inputs[0].numel())
+    )
+    ours = engine.score(rows, start[:9], Efficiency())
+    hook.remove()
+    theirs = plain_engine(name).score(rows, (), Efficiency())
+    assert lengths[:3] == [9, 8, 8] and sum(lengths) == unique_prefix_tokens(row.inputs for row in rows)
+    assert all(abs(sum(ours[span].logprobs) - sum(theirs[span].logprobs)) < 1e-4 for span in theirs)
+
+
 def test_each_beginning_is_run_once() -> None:
     start = tuple(range(1, 41))
     rows = rows_of(Span((*start, *tail)[:-1], tail) for tail in ((3, 4), (3, 5, 6), (7,), (3, 5, 6)))

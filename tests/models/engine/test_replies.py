@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from hydra_eval.models.efficiency import Efficiency
 from hydra_eval.models.encoding import Ids
 from hydra_eval.models.engine import trunk as trunk_module
 from hydra_eval.models.engine.replies import Flight, Pilot, fly
+from hydra_eval.models.engine.trees import TreeEngine
 from hydra_eval.models.engine.trunk import NO_PREFIX
 from hydra_eval.models.replies import Manner, Wanted, find_ending
 from hydra_eval.records import Generation, InstanceKey
@@ -53,7 +55,7 @@ def wanted(prompts: Sequence[Ids], *, sampled: bool = False) -> list[Wanted]:
 
 def ended(rows: Sequence[Sequence[int]], how: Manner) -> list[list[int]]:
     """The replies up to their ends: rows of a padded batch go on."""
-    endings = [find_ending(row, eos_ids=how.eos_ids, stops=how.stops, decode=how.decode) for row in rows]
+    endings = [find_ending(row, how) for row in rows]
     return [list(row[: ending.tokens]) for row, ending in zip(rows, endings, strict=True)]
 
 
@@ -135,11 +137,32 @@ def test_flights_have_rooms_of_their_own(name: str, found: list[Ids], rooms: lis
     assert spent.row_steps == sum(flight.room - 1 for flight in flights)
 
 
-def test_equal_prompts_are_run_once() -> None:
-    engine, seen = tree_engine("llama"), []
-    hook = engine.trunk.model.get_input_embeddings().register_forward_hook(
-        lambda _, __, made: seen.append(math.prod(made.shape[:-1]))
-    )
-    replies = engine.reply(wanted([PROMPTS[0]] * 5, sampled=True), MANNERS["sampled"], (), Efficiency())
+@contextmanager
+def passes(engine: TreeEngine) -> Iterator[list[int]]:
+    """Tokens of each forward pass that is made meanwhile."""
+    seen: list[int] = []
+    embedding = engine.trunk.model.get_input_embeddings()
+    hook = embedding.register_forward_hook(lambda _, __, made: seen.append(math.prod(made.shape[:-1])))
+    yield seen
     hook.remove()
+
+
+def test_equal_prompts_are_run_once() -> None:
+    engine = tree_engine("llama")
+    with passes(engine) as seen:
+        replies = engine.reply(wanted([PROMPTS[0]] * 5, sampled=True), MANNERS["sampled"], (), Efficiency())
     assert seen[0] == len(PROMPTS[0]) and sum(seen) == len(PROMPTS[0]) + sum(len(reply) - 1 for reply in replies)
+
+
+@pytest.mark.parametrize("start", [(), START[:6]], ids=["no start", "start"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize("name", ["llama", "gemma3"])
+def test_a_prompt_is_run_once_where_its_replies_start_one_after_the_other(name: str, rows: int, start: Ids) -> None:
+    asked = wanted([PROMPTS[at] for at in (0, 2, 0, 5, 2, 0, 0, 2)], sampled=True)
+    engine, how, spent = tree_engine(name, rows=rows), MANNERS["sampled"], Efficiency()
+    with passes(engine) as seen:
+        replies = engine.reply(asked, how, start, spent)
+    assert replies == ended(plain_engine(name, rows=1).reply(asked, how, (), Efficiency()), how)
+    apart = sum(len(PROMPTS[at]) - len(start) for at in (0, 2, 5))
+    assert sum(seen) <= len(start) + apart + spent.row_steps
+    assert spent.row_steps == sum(len(reply) - 1 for reply in replies)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,7 +40,37 @@ def test_ancestors_are_those_whose_subtree_has_not_ended(found: list[Ids]) -> No
 @given(sequences, budgets, st.integers(1, 4))
 def test_trees_keep_budget_and_count(found: list[Ids], budget: int, most: int) -> None:
     for tree in plan_trees(found, budget=budget, most=most):
-        assert len(tree.paths) == 1 or (len(tree) <= budget and len(tree.paths) <= most)
+        assert len(tree.paths) <= most
+        assert len(tree.paths) == 1 or len(tree) <= budget + max(shared(tree, over=budget // 2), default=0)
+
+
+def shared(tree: Tree, *, over: int) -> list[int]:
+    """Lengths of what neighbours begin with, where they exceed `over`."""
+    lengths = [common_start(pair) for pair in pairwise(tree.paths)]
+    return [length for length in lengths if length > over]
+
+
+@pytest.mark.parametrize("context", [10, 20, 40, 200], ids=lambda context: f"context of {context}")
+def test_a_long_context_is_run_once_for_all_its_choices(context: int) -> None:
+    """Also where it fills the budget of 16 by itself."""
+    found = [(*[5] * context, choice, 1) for choice in range(7)]
+    assert [len(tree) for tree in plan_trees(found, budget=16)] == [context + 14]
+
+
+def test_many_choices_after_a_long_context_keep_the_budget_beside_it() -> None:
+    found = [(*[5] * 100, choice) for choice in range(40)]
+    assert [len(tree) for tree in plan_trees(found, budget=16)] == [116, 116, 108]
+
+
+def test_a_tree_ends_where_least_has_to_be_run_again() -> None:
+    """After the second document, though two choices of the third would have found room."""
+    found = [(*[doc] * 10, choice) for doc in (1, 2, 3) for choice in (1, 2, 3)]
+    assert [len(tree.paths) for tree in plan_trees(found, budget=38)] == [6, 3]
+
+
+def test_trees_are_at_least_half_full() -> None:
+    found = [(1,), *((2, 3, doc, *[4] * 8) for doc in range(4))]
+    assert [len(tree) for tree in plan_trees(found, budget=36)] == [1 + 11 + 9 + 9, 11]
 
 
 @given(sequences, st.lists(st.integers(0, 2), max_size=5).map(tuple))

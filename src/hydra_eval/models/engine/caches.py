@@ -60,3 +60,11 @@ def after(prefix: Sequence[Pair] | None, layers: int) -> Cache:
 def fresh_of(cache: Cache) -> list[Pair]:
     """What the pass through an `after` cache has made, layer by layer."""
     return [layer.fresh for layer in cache.layers]
+
+
+def joined(before: Sequence[Pair], fresh: Sequence[Pair]) -> list[Pair]:
+    """Keys and values of two parts of one sequence, layer by layer."""
+    return [
+        (torch.cat([old_keys, keys], dim=-2), torch.cat([old_values, values], dim=-2))
+        for (old_keys, old_values), (keys, values) in zip(before, fresh, strict=True)
+    ]

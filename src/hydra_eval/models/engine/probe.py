@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,25 +47,37 @@ def find_trunk(model: Any, logit_slices: LogitSlices) -> Trunk | str:
     sight = find_sight(model)
     if isinstance(sight, str):
         return sight
+    reason = None
+    # A kernel that adds its masks is the user's choice, and the only one then.
+    for together in (False,) if sight.additive else (True, False):
+        reason = _refusal(model, logit_slices, together=together)
+        if reason is None:
+            return Trunk(model, sight, logit_slices, attends_together=together)
+    return str(reason)
+
+
+def _refusal(model: Any, logit_slices: LogitSlices, *, together: bool) -> str | None:
+    """Why trees cannot be run like this; None: they can."""
     try:
         with _short_window(model):
-            reason = _drift(model, logit_slices)
+            sight = find_sight(model)
+            assert not isinstance(sight, str)
+            return _drift(Trunk(model, sight, logit_slices, attends_together=together))
     except REFUSALS as error:
         first = next(iter(str(error).splitlines()), "")
         return f"its forward pass refuses a tree ({type(error).__name__}: {first})"
-    return reason or Trunk(model, sight, logit_slices)
 
 
 @torch.inference_mode()
-def _drift(model: Any, logit_slices: LogitSlices) -> str | None:
+def _drift(trunk: Trunk) -> str | None:
     """None where trees give what single sequences give, up to rounding; else by how much they miss."""
-    sight = find_sight(model)
-    assert not isinstance(sight, str)
-    trunk = Trunk(model, sight, logit_slices)
-    size = model.get_input_embeddings().num_embeddings
+    model = trunk.model
+    size = model.config.get_text_config().vocab_size
     sequences = sorted({tuple(token % size for token in ids) for ids in SEQUENCES})
     alone = {ids: _alone(trunk, ids) for ids in sequences}
-    missed = [*_in_one_tree(trunk, alone), *_behind_a_prefix(trunk, alone), *_step_by_step(trunk, alone)]
+    missed = [*_in_one_tree(trunk, alone), *_behind_a_prefix(trunk, alone), *_step_by_step(trunk, alone, start=0)]
+    if trunk.attends_together:
+        missed += _step_by_step(trunk, alone, start=PREFIX)
     miss, scale = _mean_size(missed), _mean_size(alone.values())
     slack = max(LEAST_SLACK, SLACK_EPS * torch.finfo(model.dtype).eps)
     if miss <= slack * scale:
@@ -85,8 +97,7 @@ def _in_one_tree(trunk: Trunk, alone: dict[Ids, Tensor]) -> Iterator[Tensor]:
 
 
 def _behind_a_prefix(trunk: Trunk, alone: dict[Ids, Tensor]) -> Iterator[Tensor]:
-    start = SEQUENCES[0][:PREFIX]
-    behind = [ids for ids in alone if ids[:PREFIX] == start and len(ids) > PREFIX] or [*alone][:1]
+    behind = _with_start(alone, length=PREFIX + 1)
     (tree,) = plan_trees(behind, start=PREFIX, budget=1000)
     prefix = trunk.run_prefix(behind[0][:PREFIX])
     logits = _joined(trunk.logits(tree, torch.ones(len(tree), dtype=torch.bool), prefix))
@@ -94,16 +105,23 @@ def _behind_a_prefix(trunk: Trunk, alone: dict[Ids, Tensor]) -> Iterator[Tensor]
         yield logits[torch.from_numpy(path)] - alone[ids][PREFIX:]
 
 
-def _step_by_step(trunk: Trunk, alone: dict[Ids, Tensor]) -> Iterator[Tensor]:
-    """Rows of several lengths that grow by two tokens each."""
-    long = [ids for ids in alone if len(ids) > 3]
-    (tree,) = plan_trees([ids[:-2] for ids in long], budget=1000)
-    _, fresh = trunk.logits_and_keys(tree, torch.ones(len(tree), dtype=torch.bool), NO_PREFIX)
-    slots = Slots(trunk)
-    slots.enter([tree.paths[ids[:-2]] for ids in long], NO_PREFIX, fresh, over=[])
+def _step_by_step(trunk: Trunk, alone: dict[Ids, Tensor], *, start: int) -> Iterator[Tensor]:
+    """Rows of several lengths that grow by two tokens each, behind a prefix of `start` tokens."""
+    long = _with_start(alone, length=PREFIX + 3) if start else [ids for ids in alone if len(ids) > 3]
+    (tree,) = plan_trees([ids[:-2] for ids in long], start=start, budget=1000)
+    prefix = trunk.run_prefix(long[0][:start])
+    _, fresh = trunk.logits_and_keys(tree, torch.ones(len(tree), dtype=torch.bool), prefix)
+    slots = Slots(trunk, prefix)
+    slots.enter([tree.paths[ids[:-2]] for ids in long], prefix, fresh, over=[])
     for place in (-2, -1):
         logits = slots.step(slots.lengths.new_tensor([ids[place] for ids in long])).float()
         yield from (logits[row] - alone[ids][place] for row, ids in enumerate(long))
+
+
+def _with_start(sequences: Iterable[Ids], *, length: int) -> list[Ids]:
+    """Those of at least `length` tokens that begin as the first of them does."""
+    long = [ids for ids in sequences if len(ids) >= length]
+    return [ids for ids in long if ids[:PREFIX] == long[0][:PREFIX]]
 
 
 @contextmanager

@@ -7,7 +7,8 @@ No torch.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TypeAlias
 
 import numpy as np
@@ -47,27 +48,49 @@ class Branch:
     tokens: Numbers
     shared: int
 
+    @property
+    def fresh(self) -> int:
+        """Nodes of its own."""
+        return len(self.tokens) - self.shared
+
 
 def plan_trees(sequences: Iterable[Ids], *, start: int = 0, budget: int, most: int | None = None) -> Iterator[Tree]:
     """Trees of at most `budget` nodes and `most` sequences, over the distinct sequences in ascending order.
 
-    A single sequence may exceed the budget. The first `start` tokens, the same in all, are left out: they have been
-    run.
+    A single sequence may exceed the budget; what several share of it, where that is much, counts for one of them. The
+    first `start` tokens, the same in all, are left out: they have been run.
     """
     chosen: list[Branch] = []
     nodes = 0
     before: Numbers | None = None
-    for sequence in sorted(set(sequences)):
-        tokens = np.asarray(sequence, dtype=np.int64)
-        shared = start if before is None else shared_length(before, tokens)
-        if chosen and (nodes + len(tokens) - shared > budget or len(chosen) == most):
-            yield plant(chosen, start)
-            chosen, nodes, shared = [], 0, start
-        chosen.append(Branch(sequence, tokens, shared))
-        nodes += len(tokens) - shared
+    for ids in sorted(set(sequences)):
+        tokens = np.asarray(ids, dtype=np.int64)
+        branch = Branch(ids, tokens, start if before is None else shared_length(before, tokens))
+        while chosen and (len(chosen) == most or nodes + branch.fresh > _room(branch.shared - start, budget)):
+            first = _new_start([*chosen, branch], budget, most)
+            yield plant(chosen[:first], start)
+            rest = [*chosen[first:], branch]
+            *chosen, branch = replace(rest[0], shared=start), *rest[1:]
+            nodes = sum(one.fresh for one in chosen)
+        chosen.append(branch)
+        nodes += branch.fresh
         before = tokens
     if chosen:
         yield plant(chosen, start)
+
+
+def _room(shared: int, budget: int) -> int:
+    """Nodes of a tree that takes in a sequence: more than the budget where it would cost half of that to run again what
+    the sequence shares."""
+    return budget if shared <= budget // 2 else budget + shared
+
+
+def _new_start(branches: Sequence[Branch], budget: int, most: int | None) -> int:
+    """At which of the branches, too many for one tree, the next tree begins: where least has to be run again, among
+    those that leave the first tree half full, and at the last of these."""
+    filled = enumerate(accumulate(branch.fresh for branch in branches[:-1]), 1)
+    halves = [place for place, nodes in filled if nodes >= budget / 2 or (most is not None and place >= most / 2)]
+    return min([len(branches) - 1, *reversed(halves)], key=lambda place: branches[place].shared)
 
 
 def plant(branches: Sequence[Branch], start: int) -> Tree:

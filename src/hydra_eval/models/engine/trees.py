@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from hydra_eval.models.batching import Budget
 from hydra_eval.models.efficiency import Efficiency
 from hydra_eval.models.encoding import Ids, Span
 from hydra_eval.models.engine.choosing import Choose, prepare
+from hydra_eval.models.engine.endings import Ended
 from hydra_eval.models.engine.likelihood import Reading, score_tree_rows
 from hydra_eval.models.engine.replies import Flight, Pilot, fly
-from hydra_eval.models.engine.trunk import NO_PREFIX, Prefix, Trunk
+from hydra_eval.models.engine.trunk import NO_PREFIX, Trunk
 from hydra_eval.models.likelihood import Row, SpanScore
 from hydra_eval.models.plain import PlainEngine
-from hydra_eval.models.replies import Manner, Wanted, contains_any, reach_of
+from hydra_eval.models.replies import Manner, Wanted
 
 PREFIXES_KEPT = 4
 
@@ -27,7 +28,7 @@ class TreeEngine:
         self.plain = plain
         self.budget = budget
         # Always run alone and in full: the same bits, whichever packet comes first.
-        self._prefix: Callable[[Ids], Prefix] = lru_cache(maxsize=PREFIXES_KEPT)(trunk.run_prefix)
+        self._prefix = lru_cache(maxsize=PREFIXES_KEPT)(trunk.run_prefix)
 
     def score(self, rows: Sequence[Row], start: Ids, spent: Efficiency) -> dict[Span, SpanScore]:
         behind = [row for row in rows if _is_behind(row.inputs, start, own=row.scored)]
@@ -53,25 +54,25 @@ class TreeEngine:
         flights = [Flight(prompt=one.prompt, room=room, seed=one.seed) for one in wanted]
         behind = [flight for flight in flights if _is_behind(flight.prompt, start, own=1)]
         rest = [flight for flight in flights if not _is_behind(flight.prompt, start, own=1)]
-        pilot = Pilot(
-            choose=Choose(model, options, processed=bool(prepared.processors) or wanted[0].seed is not None),
-            ended=_ending_of(manner),
-            rows=self.budget.flights(max(len(one.prompt) for one in wanted) + room),
-            budget=self.budget.tokens,
-        )
+        choose = Choose(model, options, processed=bool(prepared.processors) or wanted[0].seed is not None)
         for part, prefix in ((behind, start), (rest, ())):
             if part:
+                pilot = Pilot(
+                    choose=choose, ended=Ended(manner), rows=self._rows(part, prefix), budget=self.budget.tokens
+                )
                 fly(part, self.trunk, self._prefix(prefix) if prefix else NO_PREFIX, pilot, spent)
         return [flight.reply for flight in flights]
+
+    def forget(self) -> None:
+        """Prefixes that are needed again are run again."""
+        self._prefix.cache_clear()
+
+    def _rows(self, flights: Sequence[Flight], prefix: Ids) -> int:
+        """Most flights at once: what they have in common need not be kept for each of them."""
+        common = len(prefix) if self.trunk.attends_together else 0
+        return self.budget.flights(max(len(flight.prompt) + flight.room for flight in flights) - common)
 
 
 def _is_behind(ids: Ids, start: Ids, *, own: int) -> bool:
     """The ids begin with `start`, and their last `own` stand outside it."""
     return bool(start) and len(ids) - own >= len(start) and ids[: len(start)] == start
-
-
-def _ending_of(manner: Manner) -> Callable[[Flight], bool]:
-    """What ends a reply: one of the ids, or a stop string among its last tokens."""
-    eos_ids, stops, decode = frozenset(manner.eos_ids), manner.stops, manner.decode
-    reach = reach_of(stops)
-    return lambda flight: flight.reply[-1] in eos_ids or contains_any(decode(flight.reply[-reach:]), stops)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ from torch import Tensor
 
 from hydra_eval.models.encoding import Ids
 from hydra_eval.models.engine.attention import Sight, see_tree
-from hydra_eval.models.engine.caches import Pair, after, fresh_of
+from hydra_eval.models.engine.caches import Pair, after, fresh_of, joined
+from hydra_eval.models.engine.together import Common, attending_together
 from hydra_eval.models.engine.tree import Tree, common_start, plan_trees
 from hydra_eval.models.head import LogitSlices
 
@@ -41,8 +42,10 @@ NO_PREFIX = Prefix((), ())
 class Trunk:
     """Forward passes over trees."""
 
-    def __init__(self, model: Any, sight: Sight, logit_slices: LogitSlices) -> None:
+    def __init__(self, model: Any, sight: Sight, logit_slices: LogitSlices, *, attends_together: bool = False) -> None:
         self.model = model
+        self.attends_together = attends_together
+        """Rows can be taken one token further behind a prefix that they have in common."""
         self.sight = sight
         self.logit_slices = logit_slices
         self.layers = int(model.config.get_text_config().num_hidden_layers)
@@ -76,13 +79,25 @@ class Trunk:
         return logits, fresh_of(cache)
 
     def _logits(self, tree: Tree, chosen: Tensor, prefix: Prefix, cache: Any) -> Iterator[Tensor]:
-        inputs: dict[str, Any] = {
-            "attention_mask": self.sight.masks(*see_tree(tree, len(prefix), self.device)),
-            "position_ids": torch.from_numpy(tree.depths).to(self.device)[None],
-        }
+        inputs = self._inputs(tree, prefix, cache)
+        return self.logit_slices(self.row(tree.tokens), chosen[None].to(self.device), **inputs)
+
+    def _inputs(self, tree: Tree, prefix: Prefix, cache: Any) -> dict[str, Any]:
+        """What a forward pass over a tree is given besides its tokens."""
+        inputs: dict[str, Any] = {"position_ids": torch.from_numpy(tree.depths).to(self.device)[None]}
+        # What has no branches and nothing before it is masked by the model itself, with its fastest kernel.
+        if prefix.ids or not tree.is_chain:
+            inputs["attention_mask"] = self.sight.masks(*see_tree(tree, len(prefix), self.device))
         if cache is not None:
             inputs |= self.cached(cache)
-        return self.logit_slices(self.row(tree.tokens), chosen[None].to(self.device), **inputs)
+        return inputs
+
+    def step_logits(self, tokens: Tensor, chosen: Tensor, common: Prefix, inputs: Mapping[str, Any]) -> Tensor:
+        """Logits [rows, vocabulary] after one token [rows, 1] in every row, all of them behind `common`."""
+        if not common.ids:
+            return torch.cat(list(self.logit_slices(tokens, chosen, **inputs)))
+        with attending_together(self.model):
+            return torch.cat(list(self.logit_slices(tokens, chosen, common=Common(common.layers), **inputs)))
 
     def cached(self, cache: Any) -> dict[str, Any]:
         """What hands a cache to the model."""
@@ -102,4 +117,13 @@ class Trunk:
             return tree, prefix
         first = next(iter(tree.paths))
         (shorter,) = plan_trees(tree.paths, start=start, budget=len(tree))
-        return shorter, self.run_prefix(first[:start])
+        return shorter, self._longer(prefix, first[:start]) if prefix.ids else self.run_prefix(first[:start])
+
+    def _longer(self, prefix: Prefix, ids: Ids) -> Prefix:
+        """A prefix that goes on, so that only the rest of `ids` is run: part by part, to keep masks small."""
+        for end in [*range(len(prefix) + LONG_START, len(ids), LONG_START), len(ids)]:
+            (chain,) = plan_trees([ids[:end]], start=len(prefix), budget=LONG_START)
+            cache = after(prefix.layers, self.layers)
+            self.model.base_model(input_ids=self.row(chain.tokens), **self._inputs(chain, prefix, cache))
+            prefix = Prefix(ids[:end], joined(prefix.layers, fresh_of(cache)))
+        return prefix
