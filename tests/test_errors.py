@@ -28,7 +28,7 @@ def test_an_unknown_name_is_said_with_place_nearest_and_known(name: str, message
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(("number", "expected"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
+@pytest.mark.parametrize(("number", "expected"), [(0, "0 rows"), (1, "1 row"), (2_000, "2,000 rows")])
 def test_one_has_no_plural(number: int, expected: str) -> None:
     assert counted(number, "row") == expected
 

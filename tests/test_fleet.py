@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hydra_eval.errors import UserError, at_document
-from hydra_eval.fleet import Failure, Fleet, JobFailed, describe, leave, start_fleet
+from hydra_eval.fleet import Failure, Fleet, JobFailed, describe, leave, named, start_fleet
 
 
 def alone() -> Fleet:
@@ -106,3 +106,10 @@ def test_one_process_joins_nothing(monkeypatch: pytest.MonkeyPatch, world: str |
 def test_a_hook_that_exits_fails_the_job_rather_than_ending_the_process_as_if_all_were_well() -> None:
     with pytest.raises(JobFailed, match="SystemExit: 0"), alone().stage("docs"):
         sys.exit(0)
+
+
+@pytest.mark.parametrize(
+    ("device", "name"), [("cpu", "cpu"), ("cpu:0", "cpu"), ("cuda:1", "cuda:1"), ("mps", "mps")], ids=str
+)
+def test_there_is_one_cpu_whatever_number_it_has(device: str, name: str) -> None:
+    assert named(device) == name

@@ -96,7 +96,7 @@ def test_a_filter_gets_all_documents_in_one_call() -> None:
 def test_a_filter_that_fails_only_on_all_documents_together_is_named() -> None:
     spec = [{"name": "first", "filter": [{"function": "custom", "filter_fn": lambda resps, docs: resps[0]}]}]
     work = prepare([toy_task("generate_until", filters=build_pipelines(spec, where="t"))], Style(), batch_tokens=64)
-    with pytest.raises(UserError, match=r"^toy.yaml: filter pipeline 'first': .* returned 1 entries for 4 requests"):
+    with pytest.raises(UserError, match=r"^toy.yaml: filter pipeline 'first': .* returned 1 entry for 4 requests"):
         answered_by(work, 1)
 
 

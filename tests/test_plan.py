@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydra_eval.plan import LEAST_PACKETS, estimated_tokens, plan_packets, share_out
+from hydra_eval.plan import LEAST_PACKETS, MERGED_PASSES, estimated_tokens, merge, plan_packets, share_out
 from hydra_eval.records import Generation, Instance, InstanceKey, Packet, RequestKind
 
 from .toys import request
@@ -202,7 +202,40 @@ def test_each_rank_runs_its_longest_first() -> None:
         assert [packet.cost for packet in share] == sorted((packet.cost for packet in share), reverse=True)
 
 
+def test_packets_of_one_prefix_follow_each_other() -> None:
+    """A model keeps a few prefixes: those of many tasks in turn would be run for every packet."""
+    packets = [replace(packet, prefix="ab"[packet.index % 2]) for packet in packets_costing([1, 9, 5, 7, 3, 8])]
+    assert [(packet.prefix, packet.cost) for packet in share_out(packets, 1)[0]] == [
+        *(("b", 9), ("b", 8), ("b", 7)),
+        *(("a", 5), ("a", 3), ("a", 1)),
+    ]
+
+
 def test_skewed_lengths_are_shared_within_a_tenth() -> None:
     packets = plan_packets(corpus([800, 100] * 500, kinds=[RequestKind.LOGLIKELIHOOD]), batch_tokens=8192)
     loads = [sum(packet.cost for packet in share) for share in share_out(packets, 2)]
     assert max(loads) <= 1.1 * sum(loads) / 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(sizes=SIZES, batch_tokens=st.sampled_from([1, 256, 8192]))
+def test_merged_packets_hold_the_same_requests(sizes: list[int], batch_tokens: int) -> None:
+    packets = plan_packets(corpus(sizes), batch_tokens=batch_tokens)
+    merged = merge(packets[::-1], batch_tokens=batch_tokens)
+    keys = [instance.key for packet in merged for instance in packet.instances]
+    assert sorted(keys) == sorted(instance.key for packet in packets for instance in packet.instances)
+    assert sum(packet.cost for packet in merged) == sum(packet.cost for packet in packets)
+    for packet in merged:
+        assert {(instance.kind, instance.key.task) for instance in packet.instances} == {
+            (packet.kind, packet.instances[0].key.task)
+        }
+        room = batch_tokens * (MERGED_PASSES if packet.kind is RequestKind.GENERATE else 1)
+        assert packet.cost <= room or packet in packets
+
+
+def test_many_small_packets_become_a_few_full_ones() -> None:
+    packets = plan_packets(corpus([400] * 128, kinds=[RequestKind.GENERATE]), batch_tokens=2048)
+    assert len(packets) == 64
+    merged = merge(packets, batch_tokens=2048)
+    assert len(merged) == 2, "one of each task"
+    assert [packet.cost for packet in merged] == sorted((packet.cost for packet in merged), reverse=True)

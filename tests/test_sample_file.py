@@ -57,6 +57,11 @@ def test_ids_come_last_where_they_are_logged() -> None:
     assert list(record)[-1] == "input_ids" and record["input_ids"] == [[5, 6], []]
 
 
+def test_reasoning_stands_where_there_is_any() -> None:
+    assert "reasoning" not in sample_record(row(0))
+    assert sample_record(replace(row(0), reasoning=("so</think>", None)))["reasoning"] == ["so</think>", None]
+
+
 def test_replies_are_text_arguments_keep_their_types() -> None:
     kwargs = {"until": ["\n"], "max_gen_toks": 16}
     record = sample_record(replace(row(3), arguments=(("a", " b"), ("c", kwargs)), target=["x", 1]))

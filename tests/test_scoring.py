@@ -195,6 +195,13 @@ def test_repeats_are_kept_and_the_first_is_scored() -> None:
     assert len(row.output_tokens) == 3
 
 
+def test_reasoning_is_kept_apart_from_what_is_scored() -> None:
+    replies = ({"text": "blue", "reasoning": "red, no</think>"}, {"text": "red"})
+    (row,) = scored(toy_task("generate_until", repeats=2), *replies)
+    assert (row.resps, row.reasoning) == ((("blue", "red"),), ("red, no</think>", None))
+    assert scored(toy_task("generate_until"), {"text": "blue"})[0].reasoning == ()
+
+
 def test_process_results_sees_row_and_outputs_and_replaces_everything() -> None:
     seen: list[Any] = []
 
@@ -274,7 +281,7 @@ def joined(resps: Any, docs: Any) -> list[Any]:
         pytest.param(VOTE, {"metric": "exact_match"}, "leaves a list of replies, and metric 'exact_match'", id="vote"),
         pytest.param(["all"], {"metric": "bleu"}, "leaves a list of replies, and metric 'bleu'", id="pairs"),
         pytest.param(
-            VOTE, {"metric": "pass@k", "k": 2}, "leaves 1 replies, and metric 'pass@k:k=2' needs 2", id="one_for_two"
+            VOTE, {"metric": "pass@k", "k": 2}, "leaves 1 reply, and metric 'pass@k:k=2' needs 2", id="one_for_two"
         ),
         pytest.param(
             ["multi_choice_regex"], {"metric": "exact_match"}, "filter 'multi_choice_regex' needs a column", id="column"

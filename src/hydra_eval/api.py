@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from hydra_eval.app import OUTPUTS, quiet_libraries
+from hydra_eval.app import OUTPUTS
 from hydra_eval.commands.composed import composed
 from hydra_eval.config.command_line import quoted
 from hydra_eval.config.folder import DRY_RUN, RESULTS, RunFolder, named_folder, new_folder
@@ -17,6 +17,7 @@ from hydra_eval.config.task_config import fill_defaults, task_key
 from hydra_eval.errors import UserError
 from hydra_eval.fleet import JobFailed, start_fleet
 from hydra_eval.launch import Launch
+from hydra_eval.process import quiet_libraries
 from hydra_eval.runner import ModelShelf
 from hydra_eval.screen import Screen
 

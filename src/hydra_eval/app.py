@@ -6,7 +6,6 @@ wrong override or an unknown task is answered once, whatever the number of proce
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import sys
@@ -30,6 +29,7 @@ from hydra_eval.config.tasks_file import expanded
 from hydra_eval.errors import UserError
 from hydra_eval.fleet import Failure, Fleet, JobFailed, start_fleet
 from hydra_eval.launch import Launch
+from hydra_eval.process import complain, print_anything, quiet_libraries, seldom_collect
 from hydra_eval.resources import conf_folder
 from hydra_eval.results.report import Results
 from hydra_eval.runner import ModelShelf
@@ -49,6 +49,7 @@ def main() -> None:
     """Run what the command line says and exit: 0 for results, 1 for an error."""
     quiet_libraries()
     print_anything()
+    seldom_collect()
     try:
         sys.exit(_start(parse_command_line(sys.argv[1:])))
     except UserError as error:
@@ -64,30 +65,6 @@ def main() -> None:
             complain("interrupted.")
         sys.exit(INTERRUPTED)
     sys.exit(1)
-
-
-def quiet_libraries() -> None:
-    """Before any of them is imported: no look-ups and no bars of their own; Hydra hands its errors to `main`."""
-    os.environ["HYDRA_FULL_ERROR"] = "1"
-    logging.raiseExceptions = False  # a log on a full disk must not bury the message that the disk is full
-    os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
-    os.environ.setdefault("DATASETS_VERBOSITY", "critical")  # what it cannot read, it raises, and we tell once
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    # CPU threads that wait for each other sleep: spinning, they take the cores that other processes could use.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
-
-def print_anything() -> None:
-    """A terminal without Unicode shows `?` where it lacks a letter; an arrow must not end a run."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def complain(message: str) -> None:
-    sys.stderr.write(f"hydra-eval: error: {message}\n")
 
 
 def _start(command: CommandLine) -> int:

@@ -116,8 +116,8 @@ def create(
 
 def main() -> None:
     """Entry point of the console script."""
-    from hydra_eval.app import complain, print_anything, quiet_libraries
     from hydra_eval.errors import UserError
+    from hydra_eval.process import complain, print_anything, quiet_libraries
 
     quiet_libraries()
     print_anything()

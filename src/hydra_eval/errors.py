@@ -22,6 +22,10 @@ class UserError(Exception):
     """Something the user can mend: the message says what, where, what was given and what would do."""
 
 
+class OutOfMemory(UserError):
+    """One request alone takes more memory than there is."""
+
+
 def did_you_mean(name: str, known: Iterable[str], *, count: int = 1) -> str:
     """A sentence with the nearest known names, led by a blank, or nothing where no name is near."""
     near = get_close_matches(name, sorted(known), n=count, cutoff=0.6)
@@ -36,8 +40,8 @@ def known_names(known: Iterable[str], *, shown: int = SHOWN_NAMES) -> str:
 
 
 def counted(number: int, one: str, several: str | None = None) -> str:
-    """`1 row`, `2 rows`; `several` where it is more than an s."""
-    return f"{number} {one if number == 1 else several or f'{one}s'}"
+    """`1 row`, `2,000 rows`; `several` where it is more than an s."""
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
 def lookup(table: Mapping[str, T], name: str, *, kind: str, where: str) -> T:

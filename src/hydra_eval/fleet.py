@@ -159,7 +159,7 @@ def start_fleet() -> Fleet:
     atexit.register(leave)
     if accelerator.num_processes != promised:
         raise UserError(f"WORLD_SIZE promises {promised} processes, but {accelerator.num_processes} joined. {HOW}")
-    return Fleet(rank=accelerator.process_index, world=accelerator.num_processes, device=str(accelerator.device))
+    return Fleet(rank=accelerator.process_index, world=accelerator.num_processes, device=named(accelerator.device))
 
 
 def leave() -> None:
@@ -174,4 +174,10 @@ def default_device() -> str:
     """The device of a run of one process."""
     from accelerate import Accelerator
 
-    return str(Accelerator().device)
+    return named(Accelerator().device)
+
+
+def named(device: object) -> str:
+    """A device as the rest of the program knows it. There is one CPU, though Accelerate numbers it in some launches."""
+    name = str(device)
+    return "cpu" if name.partition(":")[0] == "cpu" else name

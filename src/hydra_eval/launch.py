@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hydra_eval.config.schema import RunConfig
-from hydra_eval.fleet import Fleet, JobFailed, default_device
+from hydra_eval.config.schema import ModelConfig, RunConfig
+from hydra_eval.fleet import Fleet, JobFailed, default_device, named
+from hydra_eval.models import needs_device
 from hydra_eval.results.file import plain
 from hydra_eval.results.report import Results
 from hydra_eval.runner import Job, ModelShelf, run_job
@@ -36,8 +37,8 @@ class Launch:
         fleet = self.fleet
         with fleet.stage("tracker settings"):
             tracker = build_tracker(config.tracker)
-            if not (fleet.device or config.dry_run):
-                fleet.device = config.model.device or default_device()
+            if fleet.world == 1 and not config.dry_run:
+                fleet.device = chosen_device(config.model)
             facts = run_facts(config, folder, sweep=sweep)
         fleet.set_timeout(config.runner.timeout_hours)
         job = Job(
@@ -64,6 +65,11 @@ class Launch:
     def _close(self, tracker: Tracker, *, exit_code: int) -> None:
         if self.fleet.is_main:
             tracker.close(exit_code)
+
+
+def chosen_device(config: ModelConfig) -> str:
+    """Of a run of one process. Who looks for one imports torch, so a model that computes nothing goes without."""
+    return named(config.device) if config.device else (default_device() if needs_device(config) else "cpu")
 
 
 def run_facts(config: RunConfig, folder: Path, *, sweep: str | None) -> RunFacts:

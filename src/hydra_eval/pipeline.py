@@ -31,6 +31,8 @@ class Work:
     picks: Mapping[str, Picks]
     """Task name → examples per document, as drawn for it."""
     packets: tuple[Packet, ...]
+    batch_tokens: int
+    """Most tokens of one forward pass, by which they were cut."""
     asked: Mapping[DocKey, Asked]
     """Every document that is scored, with the examples it shows and its requests in order."""
     overflow: Mapping[str, Overflow]
@@ -105,6 +107,7 @@ def prepare(
         tasks=tuple(tasks),
         picks=picks,
         packets=tuple(plan_packets(instances, batch_tokens=batch_tokens)),
+        batch_tokens=batch_tokens,
         asked=asked,
         overflow=overflow,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -21,6 +21,8 @@ MOST_OF_FEW = 16
 REPLY_PASSES = 16
 """Of packets of replies, how many forward passes' worth of tokens they may hold, the room for replies among them: rows
 that stop make way for others only where there are others."""
+MERGED_PASSES = 64
+"""The same of packets of replies that are merged: enough for a GPU's rows to stay full."""
 BYTES_PER_TOKEN = 4
 """A rough figure for cost estimates only."""
 
@@ -49,14 +51,42 @@ def plan_packets(instances: Iterable[Instance], *, batch_tokens: int) -> list[Pa
 
 
 def share_out(packets: Sequence[Packet], world: int) -> list[list[Packet]]:
-    """One list of packets per rank, longest first, each given to the rank with the least to do so far."""
+    """One list of packets per rank, each packet given to the rank with the least to do so far, longest first."""
     shares: list[list[Packet]] = [[] for _ in range(world)]
     loads = [0] * world
     for packet in sorted(packets, key=lambda packet: (-packet.cost, packet.index)):
         rank = loads.index(min(loads))
         shares[rank].append(packet)
         loads[rank] += packet.cost
-    return shares
+    return [_in_turn(share) for share in shares]
+
+
+def merge(packets: Sequence[Packet], *, batch_tokens: int) -> list[Packet]:
+    """Fuller packets of the same requests, longest first: neighbours of one task and kind together.
+
+    For speed alone: what shares a forward pass then hangs on the number of processes, and the last bits with it.
+    """
+    merged: list[Packet] = []
+    for packet in sorted(packets, key=lambda packet: packet.index):
+        room = batch_tokens * (MERGED_PASSES if packet.kind is RequestKind.GENERATE else 1)
+        if merged and _of_one_heap(merged[-1], packet) and merged[-1].cost + packet.cost <= room:
+            both = merged[-1].instances + packet.instances
+            merged[-1] = replace(merged[-1], instances=both, cost=merged[-1].cost + packet.cost)
+        else:
+            merged.append(packet)
+    return _in_turn(merged)
+
+
+def _in_turn(packets: Iterable[Packet]) -> list[Packet]:
+    """Longest first, and behind each the others of its prefix: a model keeps only the last few prefixes it has run."""
+    by_prefix: dict[str, list[Packet]] = {}
+    for packet in sorted(packets, key=lambda packet: (-packet.cost, packet.index)):
+        by_prefix.setdefault(packet.prefix, []).append(packet)
+    return [packet for together in by_prefix.values() for packet in together]
+
+
+def _of_one_heap(one: Packet, other: Packet) -> bool:
+    return one.kind is other.kind and one.instances[0].key.task == other.instances[0].key.task
 
 
 def estimated_tokens(text: str) -> int:

@@ -61,7 +61,8 @@ class Generation:
     max_new_tokens: int
     stop: tuple[str, ...]
     do_sample: bool = False
-    temperature: float = 0.0
+    temperature: float | None = 0.0
+    """None: the model's own, which under transformers is 1 where its config says nothing."""
     top_p: float | None = None
     top_k: int | None = None
     seed: int = 1234
@@ -123,7 +124,9 @@ class Response:
 
     key: InstanceKey
     text: str | None = None
-    """Generation: the reply up to its first stop string."""
+    """Generation: the reply up to its first stop string, its reasoning aside."""
+    reasoning: str | None = None
+    """Generation: what comes before the answer, up to `model.think_end_token` and with it; None where there is none."""
     logprob: float | None = None
     """Log-likelihoods: sum over the continuation's tokens, in nats."""
     token_logprobs: tuple[float, ...] = ()
@@ -173,6 +176,8 @@ class SampleRow:
     output_tokens: tuple[int, ...] = ()
     cut_tokens: tuple[int, ...] = ()
     finish_reasons: tuple[str | None, ...] = ()
+    reasoning: tuple[str | None, ...] = ()
+    """Of each reply; empty where none has any."""
     halvings: int = 0
     """How often a packet of its requests was halved because memory ran out."""
 

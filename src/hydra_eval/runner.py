@@ -6,12 +6,14 @@ import logging
 import pickle
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from hydra_eval.asking import ask
 from hydra_eval.config.no_effect import Situation, without_effect
 from hydra_eval.config.schema import ModelConfig, RunConfig
 from hydra_eval.data.shelf import Shelf
@@ -19,20 +21,23 @@ from hydra_eval.dry_run.report import content_of, dry_run
 from hydra_eval.errors import UserError
 from hydra_eval.fewshot.facts import shot_facts
 from hydra_eval.fleet import Fleet
-from hydra_eval.models import batch_tokens, check_generations, load_encoder, load_model, load_tokenizer
+from hydra_eval.models import batch_tokens, check_generations, is_exact, load_encoder, load_model, load_tokenizer
 from hydra_eval.models.base import Model
 from hydra_eval.models.chat import style_of, template_of
 from hydra_eval.models.efficiency import Efficiency, added_up, fresh_counters
+from hydra_eval.numerics.check import Rechecked, numerics_content, recheck
+from hydra_eval.numerics.sample import Sample, choose_documents, wanted_of
 from hydra_eval.pipeline import Scored, Work, prepare, score
-from hydra_eval.plan import share_out
+from hydra_eval.plan import merge, share_out
 from hydra_eval.prompts.fitting import limits_of
 from hydra_eval.prompts.overflow import overflow_facts
-from hydra_eval.records import Packet, RequestKind, Response, SampleRow
+from hydra_eval.records import Instance, Response, SampleRow
 from hydra_eval.results.aggregate import aggregate, merge_rows
 from hydra_eval.results.file import RunRecord, results_dict
 from hydra_eval.results.group_plans import GroupPlan, plan_groups
 from hydra_eval.results.groups import aggregate_groups
 from hydra_eval.results.report import Results, report
+from hydra_eval.results.thinking import thinking_facts
 from hydra_eval.run_files import write_dry_run, write_ids, write_results, write_samples
 from hydra_eval.screen import Screen
 from hydra_eval.tasks.build import build_ordered, load_data, order_tasks
@@ -97,6 +102,15 @@ class Job:
         log.debug("%s: %.1f s", name, self.seconds[name])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What one rank brings to the end of a run."""
+
+    scored: Scored
+    spent: dict[str, Efficiency]
+    rechecked: Rechecked
+
+
 def run_job(job: Job) -> Results:
     """Evaluate, on this rank's share. Returns the results on the main process, empty ones elsewhere and of a dry run.
 
@@ -117,12 +131,28 @@ def run_job(job: Job) -> Results:
         model = job.models.model(config.model, fleet.device)
         # A sweep keeps its model; the counters are of one job.
         model.efficiency = fresh_counters()
-    mine = share_out(work.packets, fleet.world)[fleet.rank]
-    with job.phase("requests"), job.screen.progress(mine) as advance:
+    # Slices of one model answer every request together, and the main process speaks for all.
+    together = config.model.tp_plan is not None
+    mine = share_out(work.packets, 1)[0] if together else share_out(work.packets, fleet.world)[fleet.rank]
+    if not is_exact(config.model, fleet.device):
+        mine = merge(mine, batch_tokens=work.batch_tokens)
+    progress = job.screen.progress(
+        mine,
+        is_share=fleet.world > 1 and not together,
+        compiles=bool(config.model.compile),
+        tokens=lambda: sum(spent.forward_tokens for spent in model.efficiency.values()),
+    )
+    with job.phase("requests"), progress as advance:
         responses = ask(model, mine, advance, keeps_ids=config.log_token_ids)
+    rechecked = check_numerics(
+        job, work, model, zip(chain.from_iterable(packet.instances for packet in mine), responses, strict=True)
+    )
+    counts = fleet.is_main or not together
     with job.phase("scores"):
-        scored = score(work, responses)
-    per_rank: list[tuple[Scored, dict[str, Efficiency]]] = fleet.exchange("rows", (scored, model.efficiency))
+        scored = score(work, responses if counts else [])
+    spent = model.efficiency if counts else fresh_counters()
+    share = Share(scored=scored, spent=spent, rechecked=rechecked if counts else Rechecked())
+    per_rank: list[Share] = fleet.exchange("rows", share)
     results = Results()
     with job.phase("results"):
         if fleet.is_main:
@@ -203,16 +233,33 @@ def check_agreement(tasks: Sequence[Task], digests: Sequence[Mapping[str, str]],
             raise UserError(f"{task.source}: '{task.name}' has other {what} in each process. {remedy}")
 
 
-def ask(
-    model: Model, packets: Sequence[Packet], advance: Callable[[Packet], None], *, keeps_ids: bool = False
-) -> list[Response]:
-    """The responses to every request of `packets`. Token ids take more memory than all the rest: kept on request."""
-    responses: list[Response] = []
-    for packet in packets:
-        found = model.generate(packet) if packet.kind is RequestKind.GENERATE else model.loglikelihood(packet)
-        responses += found if keeps_ids else [replace(response, input_ids=()) for response in found]
-        advance(packet)
-    return responses
+def check_numerics(job: Job, work: Work, model: Model, answered: Iterable[tuple[Instance, Response]]) -> Rechecked:
+    """A sample of this rank's requests again, where that is asked for."""
+    if not job.config.check.numerics:
+        return Rechecked()
+    with job.phase("numerics"):
+        tokenizer = job.models.tokenizer(job.config.model)
+        encoder = load_encoder(job.config.model, tokenizer)
+        return recheck(
+            _sample(job, work),
+            model,
+            answered,
+            tokenize=lambda text: encoder.encode_bare([text])[text],
+            counting=job.screen.counting,
+        )
+
+
+def _sample(job: Job, work: Work) -> Sample:
+    return choose_documents(work.scored_tasks, count=job.config.check.documents, seed=job.config.seed)
+
+
+def _numerics(job: Job, work: Work, per_rank: Sequence[Rechecked]) -> dict[str, Any]:
+    """Nothing where it was not asked for."""
+    if not job.config.check.numerics:
+        return {}
+    sample = _sample(job, work)
+    wanted = wanted_of(sample, [instance for key in sample.docs for instance in work.asked[key].requests])
+    return numerics_content(per_rank, wanted, check=job.config.check, seed=job.config.seed)
 
 
 def _finish(
@@ -220,12 +267,12 @@ def _finish(
     work: Work,
     groups: Sequence[GroupPlan],
     model: Model,
-    per_rank: Sequence[tuple[Scored, dict[str, Efficiency]]],
+    per_rank: Sequence[Share],
 ) -> Results:
     """On the main process: merge, aggregate, write, and only then tell the tracker."""
-    rest = score(work, [response for scored, _ in per_rank for response in scored.loose])
+    rest = score(work, [response for share in per_rank for response in share.scored.loose])
     tasks = work.scored_tasks
-    rows = merge_rows([*(scored.rows for scored, _ in per_rank), rest.rows], tasks)
+    rows = merge_rows([*(share.scored.rows for share in per_rank), rest.rows], tasks)
     by_task: dict[str, list[SampleRow]] = defaultdict(list)
     for row in rows:
         by_task[row.task].append(row)
@@ -240,12 +287,16 @@ def _finish(
         world=job.fleet.world,
         started=job.started,
         seconds=job.seconds,
-        efficiency=added_up([spent for _, spent in per_rank]),
+        efficiency=added_up([share.spent for share in per_rank]),
         shots={task.name: shot_facts(task, work.picks[task.name], work.shown(task.name)) for task in tasks},
         overflow={name: overflow_facts(work.overflow[name], of_task) for name, of_task in by_task.items()},
+        thinking=_thinking(job.config.model, work, by_task),
+        numerics=_numerics(job, work, [share.rechecked for share in per_rank]),
         chat_template=template_of(job.config.prompt, job.models.tokenizer(job.config.model)),
     )
     job.screen.say_cuts(record.overflow, by_task)
+    job.screen.say_unclosed(record.thinking)
+    job.screen.say_numerics(record.numerics)
     content = results_dict(record, results)
     paths.append(write_results(job.folder, content))
     for name, of_task in by_task.items():
@@ -253,3 +304,9 @@ def _finish(
     job.tracker.results(content)
     job.tracker.files(paths)
     return results
+
+
+def _thinking(model: ModelConfig, work: Work, rows: Mapping[str, Sequence[SampleRow]]) -> dict[str, dict[str, int]]:
+    """Of each task that generates, where something marks the end of reasoning."""
+    marked = model.think_end_token is not None and model.kind != "dummy"
+    return {name: thinking_facts(rows[name]) for name in work.sampled} if marked else {}

@@ -41,6 +41,7 @@ def sample_record(row: SampleRow) -> dict[str, Any]:
         "output_tokens": list(row.output_tokens),
         "cut_tokens": list(row.cut_tokens),
         "finish_reasons": list(row.finish_reasons),
+        **({"reasoning": list(row.reasoning)} if row.reasoning else {}),
         **({"halvings": row.halvings} if row.halvings else {}),
         **({"input_ids": [list(ids) for ids in row.input_ids]} if row.input_ids else {}),
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
 
-from hydra_eval.errors import UserError, at_document
+from hydra_eval.errors import UserError, at_document, counted
 from hydra_eval.filters.base import Pipeline
 from hydra_eval.filters.replies import as_replies
 from hydra_eval.instances import choices_of
@@ -57,8 +57,8 @@ def _check_on_text(task: Task, pipeline: Pipeline, where: str) -> None:
             )
         if metric.takes == "all" and len(as_replies(kept)) < metric.replies:
             raise UserError(
-                f"{where} leaves {len(as_replies(kept))} replies, and metric '{metric.name}' needs {metric.replies}. "
-                "Leave out the step that chooses, take_first at the end aside."
+                f"{where} leaves {counted(len(as_replies(kept)), 'reply', 'replies')}, and metric '{metric.name}' "
+                f"needs {metric.replies}. Leave out the step that chooses, take_first at the end aside."
             )
 
 
@@ -180,6 +180,7 @@ def _row(task: Task, pipeline: str, answered: Answered, kept: list[Any], outputs
     doc = answered.doc
     responses = [response for _, response in answered.pairs]
     ids = tuple(response.input_ids for response in responses)
+    reasoning = tuple(response.reasoning for response in responses)
     with at_document(task.name, doc.index):
         scores, metric_of = scores_of(task, doc, outputs, kept)
         target = task.template.target(doc.row)
@@ -202,6 +203,7 @@ def _row(task: Task, pipeline: str, answered: Answered, kept: list[Any], outputs
         output_tokens=tuple(response.output_tokens for response in responses),
         cut_tokens=tuple(response.cut_tokens for response in responses),
         finish_reasons=tuple(response.finish_reason for response in responses),
+        reasoning=reasoning if any(part is not None for part in reasoning) else (),
         halvings=max((response.halvings for response in responses), default=0),
     )
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from hydra_eval.console import notice_console, plain_console
@@ -16,12 +16,15 @@ from hydra_eval.dry_run.report import DryRun
 from hydra_eval.dry_run.show import counts_table, first_prompts, forecast
 from hydra_eval.errors import counted
 from hydra_eval.fewshot import Picks
+from hydra_eval.numerics.told import numerics_lines, numerics_warning
 from hydra_eval.pipeline import Work
+from hydra_eval.progress import followed
 from hydra_eval.prompts.overflow import cut_line, is_default
 from hydra_eval.records import Packet, SampleRow
 from hydra_eval.resources import from_here
 from hydra_eval.results.report import Results
 from hydra_eval.results.tables import family_lines, metric_cells, result_tables
+from hydra_eval.results.thinking import unclosed_lines
 from hydra_eval.tasks.task import Task
 
 log = logging.getLogger(__name__)
@@ -31,7 +34,7 @@ A_FEW = 4
 
 
 class Screen:
-    """Progress and notices on stderr, tables on stdout; all but the bar is in the run's log too."""
+    """Progress and notices on stderr, tables on stdout; all but the bars is in the run's log too."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
@@ -59,6 +62,19 @@ class Screen:
             if line and self._shown:
                 log.log(logging.WARNING if is_default(facts) else logging.INFO, "%s: %s", task, line)
 
+    def say_unclosed(self, thinking: Mapping[str, Mapping[str, int]]) -> None:
+        """Whose replies ended in their reasoning."""
+        for line in unclosed_lines(thinking) if self._shown else ():
+            log.warning("%s", line)
+
+    def say_numerics(self, numerics: Mapping[str, Any]) -> None:
+        """What a second time in float32 changed; nothing where there was none."""
+        for line in numerics_lines(numerics) if numerics else ():
+            self.say(line)
+        warning = numerics_warning(numerics) if numerics else None
+        if warning and self._shown:
+            log.warning("%s", warning)
+
     @contextmanager
     def counting(self, what: str, total: int) -> Iterator[Callable[[], None]]:
         """A bar over `total` things, where they are more than a few; moved on one by one."""
@@ -68,19 +84,25 @@ class Screen:
             yield lambda: bar.advance(bar_id)
 
     @contextmanager
-    def progress(self, packets: Sequence[Packet]) -> Iterator[Advance]:
-        """A bar over this rank's requests, moved on packet by packet."""
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        total = sum(len(packet.instances) for packet in packets)
-        with Progress(*columns, console=self._notices, disable=not self._shown) as bar:
-            bar_id = bar.add_task("requests", total=total)
-            yield lambda packet: bar.advance(bar_id, len(packet.instances))
+    def progress(
+        self,
+        packets: Sequence[Packet],
+        *,
+        is_share: bool = False,
+        compiles: bool = False,
+        tokens: Callable[[], int] = lambda: 0,
+    ) -> Iterator[Advance]:
+        """How far this process is with its packets; `is_share`: others have packets of their own.
+
+        `tokens` gives those that the model has run so far.
+        """
+        if not self._shown or not packets:
+            yield lambda packet: None
+            return
+        label = "requests of the main process" if is_share else "requests"
+        first = "the first pass, with compilation," if compiles else "the first pass"
+        with followed(packets, self._notices, label=label, first=first, tokens=tokens) as advance:
+            yield advance
 
     def show_results(self, results: Results, folder: Path, link: str | None) -> None:
         """The tables of all metrics, where the files are, and where the tracker shows them."""

@@ -26,7 +26,7 @@ def test_a_choice_is_shown_as_the_model_sees_it(tasks: Path) -> None:
     assert shown["choices"].splitlines() == ["0  'yes'", "1  'no'", "2  'maybe so'"]
     (prompt,) = (text for title, text in shown.items() if "prompt" in title)
     assert prompt.endswith("⏎\n⏎\ntest·2:·word1·word1·word1?")
-    scored = [text for title, text in shown.items() if title.endswith(("1 tokens", "2 tokens")) and "scored" in title]
+    scored = [text for title, text in shown.items() if title.endswith(("1 token", "2 tokens")) and "scored" in title]
     assert scored == ["·yes", "·no", "·maybe·so"]
 
 

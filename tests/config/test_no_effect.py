@@ -107,6 +107,13 @@ MODEL: dict[str, Any] = {
     "model.add_bos_token": True,
     "model.pair_tokenization": "separate",
     "model.kwargs": {"x": 1},
+    "model.tp_plan": "auto",
+    "model.quantization": {"load_in_4bit": True},
+    "model.adapter": "x",
+    "model.adapter_revision": "x",
+    "model.delta": "x",
+    "model.gguf_file": "x",
+    "model.compile": True,
 }
 CASES: list[Any] = [
     *(
@@ -143,7 +150,12 @@ CASES: list[Any] = [
     ("prompt.choice_prefix", "numbers", [BARE], {"prompt.formulation": "cf"}, [BARE], {"prompt.formulation": "mcf"}),
     *((option, value, [BARE], {}, [BARE, REPLY], {"sampled": True}) for option, value in GENERATION.items()),
     *((option, GENERATION[option], [REPLY], {}, [REPLY], {"sampled": True}) for option in SAMPLING),
+    ("model.think_end_token", "x", [REPLY], {"model.kind": "dummy"}, [REPLY], {}),
+    ("model.think_end_token", "x", [BARE], {}, [BARE, REPLY], {}),
     ("stats.bootstrap", 10, [BARE], {}, [BARE, RESAMPLED], {}),
+    ("check.documents", 4, [BARE], {}, [BARE], {"check.numerics": True}),
+    ("check.near_tie", 0.1, [BARE], {}, [BARE], {"check.numerics": True}),
+    ("check.most_drift", 0.2, [BARE], {}, [BARE], {"check.numerics": True}),
     ("subset.seed", 1, [BARE], {}, [BARE], {"subset.n": 2}),
     ("subset.stratify", "x", [BARE], {}, [BARE], {"subset.n": 2}),
     ("data.streaming", True, [BARE], {}, [BARE], {"limit": 2}),

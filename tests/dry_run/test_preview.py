@@ -32,7 +32,7 @@ def reply(context: str, **options: Any) -> Instance:
 def test_prompt_and_what_is_scored_stand_apart() -> None:
     (prompt, text), (scored, continuation), (_, numbers) = shown(request())
     assert (prompt, text) == ("request 0 (loglikelihood): prompt, 6 tokens", "What·is·the·colour·of·grass?")
-    assert (scored, continuation) == ("request 0 (loglikelihood): scored, 1 tokens", "·green")
+    assert (scored, continuation) == ("request 0 (loglikelihood): scored, 1 token", "·green")
     assert numbers.splitlines()[0].endswith(f"⟦{WORDS.encode('green')[0]}⟧")
 
 

@@ -18,7 +18,7 @@ def test_custom_sees_replies_and_documents() -> None:
 
 def test_custom_must_keep_the_number_of_entries() -> None:
     step = custom(filter_fn=lambda resps, docs: resps[:1])
-    with pytest.raises(UserError, match="returned 1 entries for 2 requests"):
+    with pytest.raises(UserError, match="returned 1 entry for 2 requests"):
         step([["a"], ["b"]], [{}, {}])
 
 

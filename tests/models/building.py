@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,25 @@ def save_rigged(folder: Path, logits: torch.Tensor, *, end_ids: list[int] | None
     core = Tokenizer(models.WordLevel(words, unk_token="a"))
     core.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     core.decoder = decoders.Fuse()
+    PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="</s>").save_pretrained(folder)
+    return folder
+
+
+def save_script(folder: Path, pieces: Sequence[bytes]) -> Path:
+    """A model that replies to "?" with these pieces, a token each, and then ends. A piece may be part of a character.
+
+    Ids: 2 is "?", 3 the first piece, and so on; no two pieces may be equal.
+    """
+    logits = successor_logits(len(pieces) + 3)
+    # Behind the last piece comes 1, which ends a reply.
+    logits[-1] = logits[0]
+    save_rigged(folder, logits)
+    in_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    spelled = in_bytes.pre_tokenize_str(b"".join(pieces).decode())[0][0]
+    ends = [0, *accumulate(map(len, pieces))]
+    words = [spelled[start:end] for start, end in pairwise(ends)]
+    core = Tokenizer(models.WordLevel({"<s>": 0, "</s>": 1, "?": 2} | {w: 3 + at for at, w in enumerate(words)}, "?"))
+    core.decoder = decoders.ByteLevel()
     PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="</s>").save_pretrained(folder)
     return folder
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hydra_eval.errors import UserError
 from hydra_eval.models.encoding import Encoded, Encoder, cut_ids, encode_pairs, encode_requests, rolling_windows
 from hydra_eval.models.hf import HFModel
+from hydra_eval.models.prefixes import path_of
 from hydra_eval.records import Generation
 
 from .asking import reply_packet, rolling_packet, scoring_packet
@@ -31,6 +32,37 @@ PAIRS = {
 }
 
 SHORT = Generation(max_new_tokens=9, stop=())
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["causal", "encoder-decoder"])
+def test_an_empty_context_is_not_one_of_blanks(apart: bool, tinybos: HFModel) -> None:
+    encoder = replace(tinybos.encoder, pairs="separate", prefix_id=1, apart=apart)
+    packet = scoring_packet([(" ", "a"), ("", "a")])
+    assert [context for context, _ in encode_pairs(packet.instances, encoder)] == [(0,), (1,)]
+
+
+@pytest.mark.parametrize(
+    "pair", [("one two", " three"), ("one" * 200, " three"), ("", " three")], ids=["", "cut", "empty"]
+)
+def test_context_and_continuation_may_stand_apart(pair: tuple[str, str], tinybos: HFModel) -> None:
+    encoder = replace(tinybos.encoder, apart=True)
+    (sent,) = encode_requests(scoring_packet([pair]).instances, encoder)
+    ((inputs, target),) = sent.spans
+    assert inputs == (encoder.encode([pair[0]])[pair[0]][-128:] or (0,))
+    assert target == encoder.encode_bare([pair[1]])[pair[1]] and sent.ids == inputs + target
+    assert sent.paths == [path_of(inputs, target, apart=True)] and len(sent.paths[0]) == len(inputs) + len(target)
+
+
+def test_windows_that_stand_apart_score_each_token_once(tinybos: HFModel) -> None:
+    encoder = replace(tinybos.encoder, apart=True, max_length=16)
+    text = "The ferry leaves at nine. " * 9
+    (sent,) = encode_requests(rolling_packet([text]).instances, encoder)
+    whole = (0, *encoder.encode([text])[text])
+    assert sum((span.target for span in sent.spans), ()) == whole[1:] and sent.ids == whole
+    end = 0
+    for inputs, target in sent.spans:
+        assert inputs == whole[max(0, end + len(target) - 16) : end + 1] and len(target) <= 16
+        end += len(target)
 
 
 @pytest.fixture(params=["tiny", "tinybos"])

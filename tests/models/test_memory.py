@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import torch
 
-from hydra_eval.errors import UserError
+from hydra_eval.errors import OutOfMemory, UserError
 from hydra_eval.models.hf import HFModel
-from hydra_eval.models.memory import in_halves, peak_memory
-from hydra_eval.records import Generation, Response
+from hydra_eval.models.memory import in_halves, in_one, peak_memory
+from hydra_eval.records import Generation, InstanceKey, Response
 
 from .asking import reply_packet, scoring_packet
 from .building import load
@@ -17,11 +19,27 @@ from .building import load
 CHOICES = [("Which of these floats?", choice) for choice in (" a cork", " the stone", " a coin", " six legs", " ice")]
 
 
-def up_to(most: int) -> Callable[[Sequence[int]], list[int]]:
-    def run(items: Sequence[int]) -> list[int]:
+class Asked(NamedTuple):
+    key: InstanceKey
+
+
+def asked(count: int) -> list[Asked]:
+    return [Asked(InstanceKey("toy", doc, 0, 0)) for doc in range(count)]
+
+
+def docs(items: Sequence[Asked]) -> list[int]:
+    return [item.key.doc for item in items]
+
+
+def keep() -> None:
+    """Nothing is kept that could be dropped."""
+
+
+def up_to(most: int) -> Callable[[Sequence[Asked]], list[int]]:
+    def run(items: Sequence[Asked]) -> list[int]:
         if len(items) > most:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
-        return [item * 10 for item in items]
+        return docs(items)
 
     return run
 
@@ -29,38 +47,75 @@ def up_to(most: int) -> Callable[[Sequence[int]], list[int]]:
 @pytest.mark.parametrize(
     ("most", "parts", "halvings"),
     [
-        (7, [[0, 10, 20, 30, 40, 50, 60]], [0]),
-        (4, [[0, 10, 20, 30], [40, 50, 60]], [1, 1]),
-        (3, [[0, 10], [20, 30], [40, 50, 60]], [2, 2, 1]),
+        (7, [[0, 1, 2, 3, 4, 5, 6]], [0]),
+        (4, [[0, 1, 2, 3], [4, 5, 6]], [1, 1]),
+        (3, [[0, 1], [2, 3], [4, 5, 6]], [2, 2, 1]),
     ],
 )
 def test_halves_are_fixed(most: int, parts: list[list[int]], halvings: list[int]) -> None:
-    assert list(in_halves(range(7), up_to(most))) == list(zip(parts, halvings, strict=True))
+    assert list(in_halves(asked(7), up_to(most), keep)) == list(zip(parts, halvings, strict=True))
 
 
 def test_a_single_item_that_is_too_much_is_an_error() -> None:
-    with pytest.raises(UserError, match=r"single request.*Tried to allocate 2 GiB.*Lower model.batch_tokens"):
-        list(in_halves([1, 2], up_to(0)))
+    says = r"Task 'toy', document 0, request 0: out of memory with this request alone.*2 GiB.*Lower model.max_length"
+    with pytest.raises(OutOfMemory, match=says):
+        list(in_halves(asked(2), up_to(0), keep))
+
+
+def test_what_is_kept_is_dropped_before_a_single_item_is_given_up() -> None:
+    kept = ["a prefix"]
+
+    def run(items: Sequence[Asked]) -> list[int]:
+        return up_to(0 if kept else 1)(items)
+
+    assert list(in_halves(asked(1), run, kept.clear)) == [([0], 0)]
+
+
+@pytest.mark.parametrize(("items", "most", "tries"), [(64, 1, 127), (64, 8, 15), (1, 0, 2), (64, 0, 8)])
+def test_tries_are_bounded(items: int, most: int, tries: int) -> None:
+    sizes: list[int] = []
+
+    def run(part: Sequence[Asked]) -> list[int]:
+        sizes.append(len(part))
+        return up_to(most)(part)
+
+    with suppress(OutOfMemory):
+        list(in_halves(asked(items), run, keep))
+    assert len(sizes) == tries
+
+
+def test_slices_of_a_model_are_not_halved() -> None:
+    assert list(in_one(asked(2), up_to(2), keep)) == [([0, 1], 0)]
+    with pytest.raises(UserError, match=r"a slice of the model.*Tried to allocate 2 GiB.*Lower model.batch_tokens"):
+        list(in_one(asked(2), up_to(1), keep))
 
 
 def test_other_errors_pass() -> None:
-    def run(items: Sequence[int]) -> int:
+    def run(items: Sequence[Asked]) -> int:
         raise RuntimeError("size mismatch")
 
     with pytest.raises(RuntimeError, match="size mismatch"):
-        list(in_halves([1, 2], run))
+        list(in_halves(asked(2), run, keep))
 
 
-@pytest.mark.parametrize(
-    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to …")], ids=repr
-)
-def test_the_cpus_ways_to_say_so_are_known(error: Exception) -> None:
-    def run(items: Sequence[int]) -> int:
+WAYS = {
+    "python": MemoryError(),
+    "cpu": RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 4 bytes."),
+    "windows": RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 4 bytes."),
+    "driver": RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be reported later."),
+    "cublas": RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    "apple": RuntimeError("MPS backend out of memory (MPS allocated: 9 GB, max allowed: 9 GB)."),
+}
+
+
+@pytest.mark.parametrize("error", WAYS.values(), ids=WAYS)
+def test_other_ways_to_say_so_are_known(error: Exception) -> None:
+    def run(items: Sequence[Asked]) -> int:
         if len(items) > 1:
             raise error
         return 1
 
-    assert list(in_halves([1, 2], run)) == [(1, 1), (1, 1)]
+    assert list(in_halves(asked(2), run, keep)) == [(1, 1), (1, 1)]
 
 
 def short_of_memory(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> HFModel:

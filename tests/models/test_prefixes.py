@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydra_eval.models.prefixes import fold, folded_prefix_tokens, packed, packed_prefix_tokens, unique_prefix_tokens
+from hydra_eval.models.prefixes import (
+    fold,
+    folded_prefix_tokens,
+    packed,
+    packed_prefix_tokens,
+    path_of,
+    unique_prefix_tokens,
+)
 
 ids = st.lists(st.integers(min_value=0, max_value=3) | st.integers(min_value=0, max_value=2**32 - 1), max_size=6)
 
@@ -50,3 +57,19 @@ def test_folding_keeps_what_is_new_alone() -> None:
     start = tuple(range(1000))
     folded = fold([(*start, 1), (*start, 2), (*start, 3)])
     assert sum(len(rest) for _, rest in folded) == 4 * (1000 + 3)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "causal", "apart"),
+    [
+        ([((1, 2, 3), (4, 5)), ((1, 2, 3), (6, 7))], 5, 6),
+        ([((1, 2, 3), (4, 5)), ((1, 2, 3), (4, 7))], 4, 5),
+        ([((1, 2, 3), (4,)), ((1, 2, 5), (4,))], 4, 8),
+    ],
+    ids=["one context", "targets that begin alike", "contexts that begin alike"],
+)
+def test_an_encoder_shares_whole_contexts_only(
+    pairs: list[tuple[tuple[int, ...], tuple[int, ...]]], causal: int, apart: int
+) -> None:
+    assert unique_prefix_tokens(path_of(*pair, apart=False) for pair in pairs) == causal
+    assert unique_prefix_tokens(path_of(*pair, apart=True) for pair in pairs) == apart

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import GPT2Config, T5Config
+from transformers import BertConfig, GPT2Config
 
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.errors import UserError
@@ -72,9 +72,9 @@ def test_faults_are_found_without_weights_and_without_network(
     assert no_network == []
 
 
-def test_encoder_decoder_is_refused(tmp_path: Path) -> None:
-    T5Config(d_model=8, d_ff=8, num_layers=1, num_heads=1, d_kv=8).save_pretrained(tmp_path)
-    with pytest.raises(UserError, match="encoder-decoder"):
+def test_a_masked_model_is_refused_without_weights(tmp_path: Path) -> None:
+    BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=1).save_pretrained(tmp_path)
+    with pytest.raises(UserError, match="Bert is an encoder"):
         load_tokenizer(ModelConfig(pretrained=str(tmp_path)))
 
 
@@ -99,6 +99,8 @@ def test_unknown_argument_of_the_model(tiny_folder: Path) -> None:
     [
         ({"max_new_tokens": 256}, "toy: .* window of 256"),
         ({"extra": {"num_beam": 2}}, "toy: .* Did you mean 'num_beams'"),
+        ({"extra": {"num_beams": 0}}, "toy: transformers cannot generate with num_beams=0"),
+        ({"extra": {"bad_words_ids": [[420]]}}, "toy: transformers cannot generate with bad_words_ids="),
     ],
     ids=str,
 )
@@ -108,6 +110,34 @@ def test_generations_are_checked_without_weights(fields: dict[str, Any], message
     generation = Generation(**{"max_new_tokens": 9, "stop": (), **fields})
     with pytest.raises(UserError, match=message):
         check_generations(config, tokenizer, {"toy": generation})
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"prefix_token_id": 420}, "model.prefix_token_id=420: the model has 420 tokens; ids are 0 to 419"),
+        ({"prefix_token_id": -1}, "model.prefix_token_id=-1: the model has 420 tokens"),
+        ({"think_end_token": 420}, "model.think_end_token=420: the model has 420 tokens"),
+    ],
+    ids=str,
+)
+def test_ids_beyond_the_vocabulary_are_found_without_weights(
+    fields: dict[str, Any], message: str, tiny_folder: Path
+) -> None:
+    config = ModelConfig(pretrained=str(tiny_folder), **fields)
+    with pytest.raises(UserError, match=message):
+        check_generations(config, load_tokenizer(config), {})
+
+
+def test_the_models_own_generation_config_is_checked_without_weights(tiny_folder: Path, tmp_path: Path) -> None:
+    for file in tiny_folder.iterdir():
+        if file.suffix == ".json":
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "generation_config.json").write_text('{"repetition_penalty": -1.0}', encoding="utf-8")
+    config = ModelConfig(pretrained=str(tmp_path))
+    tokenizer = load_tokenizer(config)
+    with pytest.raises(UserError, match=r"generation_config.json \(ValueError: `penalty` has to be"):
+        check_generations(config, tokenizer, {"toy": Generation(max_new_tokens=9, stop=())})
 
 
 HUB = """

@@ -75,13 +75,15 @@ def test_what_is_told_of_cuts(
     [
         (Overflow(), []),
         (Overflow(dropped={3: 2, 4: 1}), ["2 prompts were too long and show 3 fewer examples."]),
+        (Overflow(dropped={3: 1}), ["1 prompt was too long and shows 1 fewer example."]),
+        (Overflow(skipped=(4,)), ["1 document is too long and left out: 4."]),
         (Overflow(skipped=(1, 2)), ["2 documents are too long and left out: 1, 2."]),
         (
             Overflow(skipped=tuple(range(30))),
             ["30 documents are too long and left out: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …"],
         ),
     ],
-    ids=["nothing", "dropped", "skipped", "many skipped"],
+    ids=["nothing", "dropped", "one dropped", "one skipped", "skipped", "many skipped"],
 )
 def test_what_is_told_before_the_model_loads(overflow: Overflow, lines: list[str]) -> None:
     assert list(overflow.lines()) == lines
@@ -116,4 +118,4 @@ def test_what_was_too_long_is_in_every_file_and_the_same_on_two_processes(tmp_pa
     assert results["results"]["seven"]["sample_len"] == 6
     (run,) = offline_runs(tmp_path / "one")
     assert (run.summary["seven/n"], run.summary["seven/overflow/documents_skipped"]) == (6, 1)
-    assert "seven: 1 documents are too long and left out: 4." in one.stderr
+    assert "seven: 1 document is too long and left out: 4." in one.stderr

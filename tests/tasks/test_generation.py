@@ -99,12 +99,12 @@ def test_the_runs_length_replaces_the_tasks_under_whatever_name() -> None:
         ({"temperature": 0.0}, False, 0.0),
         ({"do_sample": False, "temperature": 0.8}, False, 0.0),
         ({"do_sample": True, "temperature": 0.8}, True, 0.8),
-        ({"do_sample": True}, True, 1.0),
+        ({"do_sample": True}, True, None),
         ({"do_sample": None, "temperature": 0.8}, True, 0.8),
     ],
 )
 def test_sampling_follows_do_sample_and_without_it_the_temperature(
-    kwargs: dict[str, Any], sampled: bool, temperature: float
+    kwargs: dict[str, Any], sampled: bool, temperature: float | None
 ) -> None:
     assert (resolved(kwargs).do_sample, resolved(kwargs).temperature) == (sampled, temperature)
 

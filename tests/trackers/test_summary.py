@@ -34,6 +34,7 @@ RESULTS: dict[str, Any] = {
         "status": "complete",
         "seconds": {"load": 1.25, "model": 10.0},
         "efficiency": {"total": {"forward_tokens": 120, "fast": True}, "generate_until": {"generated_tokens": 7}},
+        "numerics": {"dtype": "float32", "total": {"documents": 4, "largest_drift_at": ["gsm8k|5", 3]}},
         "seeds": {"fewshot": 1234},
     },
 }
@@ -54,6 +55,7 @@ def test_every_number_of_the_results_has_its_key_and_nothing_else_has() -> None:
         "seconds/model": 10.0,
         "efficiency/total/forward_tokens": 120,
         "efficiency/generate_until/generated_tokens": 7,
+        "numerics/total/documents": 4,
         "status": "complete",
     }
 

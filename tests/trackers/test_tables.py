@@ -53,6 +53,17 @@ def test_generation_reads_as_plain_text() -> None:
     ]
 
 
+def test_reasoning_has_a_column_of_its_own_where_there_is_any() -> None:
+    reasoned = generation_row(0, reasoning=("so</think>",))
+    several = generation_row(1, reasoning=("a</think>", None))
+    assert [line["reasoning"] for line in lines([reasoned, several, generation_row(2)])] == [
+        "so</think>",
+        '["a</think>", null]',
+        None,
+    ]
+    assert list(lines([reasoned])[0])[3:6] == ["resps", "reasoning", "target"]
+
+
 def test_choices_are_json_lists_in_request_order() -> None:
     (line,) = lines([choice_row(5)])
     assert line["prompt"] == "Colour 5?"

@@ -16,7 +16,7 @@ from rich.table import Table
 from hydra_eval.commands.languages import language_code, languages_in
 from hydra_eval.config.task_folders import task_folders
 from hydra_eval.config.task_index import TaskIndex, task_index
-from hydra_eval.errors import UserError, did_you_mean, known_names
+from hydra_eval.errors import UserError, counted, did_you_mean, known_names
 from hydra_eval.resources import from_here
 
 KINDS = ("task", "class", "table", "group", "tag", "broken")
@@ -84,7 +84,7 @@ def _everything(index: TaskIndex) -> Iterator[Listed]:
     for entry in index.entries.values():
         yield Listed(name=entry.name, kind=entry.kind, tags=entry.tags, file=entry.path)
     for tag, tasks in index.tags.items():
-        yield Listed(name=tag, kind="tag", tags=(tag,), note=f"{len(tasks)} tasks")
+        yield Listed(name=tag, kind="tag", tags=(tag,), note=counted(len(tasks), "task"))
     for path, reason in index.broken.items():
         yield Listed(name=str(path), kind="broken", file=path, note=reason)
 

@@ -10,7 +10,7 @@ from typing import Any
 from hydra_eval.commands.composed import composed
 from hydra_eval.config.schema import RunConfig
 from hydra_eval.dry_run.preview import Section, previews, sections
-from hydra_eval.errors import UserError, at_document
+from hydra_eval.errors import UserError, at_document, counted
 from hydra_eval.models import check_generations, load_encoder, load_tokenizer
 from hydra_eval.models.chat import style_of
 from hydra_eval.models.encoding import Encoder
@@ -45,7 +45,7 @@ def _about(task: Task, config: RunConfig, tokenizer: Any, *, number: int, answer
     yield f"document {number} of {len(task.all_docs)} ({split}, row {position})", _as_json(doc.row)
     if one.shots:
         places = (f"{shot.origin[0]} {shot.origin[1]}" for shot in one.shots)
-        yield f"{len(one.shots)} examples ({task.shots.strategy})", ", ".join(places)
+        yield f"{counted(len(one.shots), 'example')} ({task.shots.strategy})", ", ".join(places)
     with at_document(task.name, number):
         yield "target", repr(task.template.target(doc.row))
         if task.template.choices is not None:
@@ -80,11 +80,12 @@ def _document(task: Task, number: int) -> Doc:
 def _head(task: Task, config: RunConfig) -> str:
     key = next((key for key, content in config.tasks.items() if content["task"] == task.base_name), task.base_name)
     metrics = ", ".join(metric.name for metric in task.metrics) or "what process_results gives"
+    shots, replies = counted(task.shots.n, "shot"), counted(task.repeats, "reply", "replies")
     return "\n".join(
         (
             f"file     {task.source}",
             f"key      tasks.{key}",
-            f"type     {task.output_type}, {task.shots.n} shots, {task.repeats} replies per request",
+            f"type     {task.output_type}, {shots}, {replies} per request",
             f"metrics  {metrics}",
         )
     )

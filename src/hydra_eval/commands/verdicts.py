@@ -8,6 +8,7 @@ from rich import box
 from rich.table import Table
 
 from hydra_eval.commands.validate import CHECKS, Verdict
+from hydra_eval.errors import counted
 
 SHOWN = 30
 """Tasks; of more, only those with an error are shown."""
@@ -31,4 +32,4 @@ def messages(verdicts: Sequence[Verdict]) -> Iterator[str]:
     for verdict in verdicts:
         yield from (f"{verdict.task}: {check}: {error}" for check, error in verdict.errors.items())
     wrong = sum(bool(verdict.errors) for verdict in verdicts)
-    yield f"{len(verdicts)} tasks checked, {wrong} with errors." if verdicts else "No task to check."
+    yield f"{counted(len(verdicts), 'task')} checked, {wrong} with errors." if verdicts else "No task to check."

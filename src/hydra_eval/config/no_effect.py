@@ -23,6 +23,8 @@ ALIASES = {"fewshot_strategy": "fewshot.strategy"}
 IGNORED_BY_DUMMY = (
     *("subfolder", "tokenizer", "trust_remote_code", "dtype", "softmax_dtype", "device", "device_map", "cpu_threads"),
     *("attn_implementation", "batch_size", "add_bos_token", "pair_tokenization", "kwargs"),
+    *("tp_plan", "quantization", "adapter", "adapter_revision", "delta", "gguf_file", "compile"),
+    "think_end_token",
 )
 ROLLING = "loglikelihood_rolling"
 SHOWN = 5
@@ -186,6 +188,7 @@ RULES: tuple[Rule, ...] = (
         lambda run: not run.sampled,
         "no task generates text",
     ),
+    Rule(("model.think_end_token",), lambda run: not run.sampled, "no task generates text"),
     Rule(
         ("generation.temperature",),
         lambda run: run.greedy and run.config.generation.temperature != 0,
@@ -196,6 +199,11 @@ RULES: tuple[Rule, ...] = (
         ("stats.bootstrap",),
         lambda run: not run.bootstraps,
         "no metric's error is found by resampling",
+    ),
+    Rule(
+        _below("check", "documents", "near_tie", "most_drift"),
+        lambda run: not run.config.check.numerics,
+        "nothing is asked a second time (check.numerics)",
     ),
     Rule(
         _below("subset", "seed", "stratify"),

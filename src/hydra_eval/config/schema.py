@@ -102,6 +102,9 @@ class ModelConfig:
     """Most requests in one forward pass; default: as many as `batch_tokens` allows."""
     batch_tokens: Any = AUTO
     """Most tokens, padding included, in one forward pass; `auto` goes by the model's shape and the device's memory."""
+    exact: Any = AUTO
+    """Keep forward passes as they were planned, so that any number of processes gives the same last bits; false: fill
+    each process' passes instead. auto: true on the CPU, false on GPUs."""
     prefix_sharing: bool = True
     """Run what requests begin with once for all of them, where the model can; false: each request by itself."""
     think_end_token: Any = None
@@ -123,7 +126,12 @@ class ModelConfig:
             value = getattr(self, name)
             if value is not None and value < least:
                 refuse(f"model.{name}", value, f"must be at least {least}")
+        if self.exact not in (True, False, AUTO):
+            refuse("model.exact", self.exact, "must be true, false or auto")
         check_word("model.pair_tokenization", self.pair_tokenization, ("joint", "separate"))
+        marker = self.think_end_token
+        if not (marker is None or (isinstance(marker, str) and marker) or is_count(marker, least=0)):
+            refuse("model.think_end_token", marker, "must be a text or a token's id")
 
 
 @dataclass

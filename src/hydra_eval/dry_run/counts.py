@@ -24,7 +24,7 @@ class Counts:
     """The most that all replies can have: one that stops has fewer."""
     longest: int
     """Positions that the longest request needs before anything is dropped or cut, with its continuation or the room
-    for its reply. A longer text that is read whole runs in windows."""
+    for its reply; of an encoder-decoder its encoder's. A longer text that is read whole runs in windows."""
     documents_cut: int
     """Documents whose prompts lose tokens to the window."""
     cut_tokens: int
@@ -59,10 +59,10 @@ class Tally:
         self.prompt_tokens += len(sent.ids) - sent.scored
         self.scored_tokens += sent.scored
         self.reply_tokens += sent.room
-        lengths = [len(span.inputs) for span in sent.spans]
-        self.longest = max(self.longest, max(lengths, default=0) + sent.cut_tokens + sent.room)
-        self.run_tokens += sum(lengths)
-        self.run |= {packed(span.inputs) for span in sent.spans}
+        held = max((len(span.inputs) for span in sent.spans), default=0) + (0 if sent.apart else sent.room)
+        self.longest = max(self.longest, held + sent.cut_tokens)
+        self.run_tokens += sum(map(len, sent.paths))
+        self.run |= set(map(packed, sent.paths))
         if sent.cut_tokens:
             self.cut[doc] = self.cut.get(doc, 0) + sent.cut_tokens
 

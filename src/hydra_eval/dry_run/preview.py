@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hydra_eval.dry_run.visible import head_and_tail, marked_ids, pieces, visible
+from hydra_eval.errors import counted
 from hydra_eval.models.encoding import Encoder, Ids, encode_requests
 from hydra_eval.models.replies import all_stops
 from hydra_eval.records import Instance, RequestKind
@@ -62,10 +63,16 @@ def sections(preview: Preview, tokenizer: Any, *, lines: int | None = None) -> I
     """The request for a person's eye, each text cut to `lines` lines; no prompt twice in a row."""
     instance, title = preview.instance, preview.title
     if not preview.repeats_prompt and instance.kind is not RequestKind.ROLLING:
-        cut = f", {preview.cut_tokens} more are cut" if preview.cut_tokens else ""
-        yield f"{title}: prompt, {len(preview.context)} tokens{cut}", _clipped(visible(instance.context), lines)
+        cut = f", {counted(preview.cut_tokens, 'more is cut', 'more are cut')}" if preview.cut_tokens else ""
+        yield (
+            f"{title}: prompt, {counted(len(preview.context), 'token')}{cut}",
+            _clipped(visible(instance.context), lines),
+        )
     if instance.continuation is not None:
-        yield f"{title}: scored, {len(preview.scored)} tokens", _clipped(visible(instance.continuation), lines)
+        yield (
+            f"{title}: scored, {counted(len(preview.scored), 'token')}",
+            _clipped(visible(instance.continuation), lines),
+        )
     if instance.generation is not None:
         options = json.dumps(instance.arguments[1], ensure_ascii=False, indent=2, default=as_plain)
         yield f"{title}: generation", options

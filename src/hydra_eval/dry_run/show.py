@@ -10,6 +10,7 @@ from rich.table import Table
 from hydra_eval.dry_run.counts import Counts
 from hydra_eval.dry_run.preview import Section, sections
 from hydra_eval.dry_run.report import DryRun, DryTask, shown_rows
+from hydra_eval.errors import counted
 
 PROMPTS = 3
 """Tasks whose first prompt is shown; those of all are in the file."""
@@ -37,7 +38,7 @@ def forecast(found: DryRun) -> list[str]:
     """What it comes to, in lines."""
     total, window = found.total, found.encoder.max_length
     lines = [f"Model: {found.model}, a window of {window:,} tokens."]
-    replies = f", and up to {total.reply_tokens:,} tokens of replies" if total.reply_tokens else ""
+    replies = f", and up to {counted(total.reply_tokens, 'token')} of replies" if total.reply_tokens else ""
     lines.append(
         f"To run: {total.run_tokens:,} tokens; {total.shared_tokens:,} where common beginnings run once{replies}."
     )
@@ -50,7 +51,7 @@ def first_prompts(found: DryRun) -> Iterator[Section]:
     for task in found.tasks[:PROMPTS]:
         yield from _first(task, found)
     if len(found.tasks) > PROMPTS:
-        yield f"{len(found.tasks) - PROMPTS} more tasks", "Their first prompts are in dry_run.json."
+        yield counted(len(found.tasks) - PROMPTS, "more task"), "What is asked first is in dry_run.json."
 
 
 def _first(task: DryTask, found: DryRun) -> Iterator[Section]:
@@ -58,12 +59,12 @@ def _first(task: DryTask, found: DryRun) -> Iterator[Section]:
     rows = ", ".join(shown_rows(task.first))
     yield (
         f"{task.name}: document {task.first.doc.index} ({split}, row {position})",
-        f"{len(task.first.shots)} examples{': ' if rows else ''}{rows}",
+        f"{counted(len(task.first.shots), 'example')}{': ' if rows else ''}{rows}",
     )
     for preview in task.previews[:REQUESTS]:
         yield from sections(preview, found.encoder.tokenizer, lines=LINES)
     if len(task.previews) > REQUESTS:
-        yield f"{len(task.previews) - REQUESTS} more requests", "They are in dry_run.json."
+        yield counted(len(task.previews) - REQUESTS, "more request"), "All are in dry_run.json."
 
 
 def _cells(counts: Counts, too_long: int) -> tuple[str, ...]:
@@ -75,8 +76,8 @@ def _cells(counts: Counts, too_long: int) -> tuple[str, ...]:
 def _too_long(task: DryTask) -> Iterator[str]:
     facts = task.overflow
     parts = (
-        (facts["documents_with_fewer_shots"], f"with {facts['shots_dropped']:,} fewer examples"),
-        (facts["documents_cut"], f"cut by {facts['tokens_cut']:,} tokens"),
+        (facts["documents_with_fewer_shots"], f"with {counted(facts['shots_dropped'], 'fewer example')}"),
+        (facts["documents_cut"], f"cut by {counted(facts['tokens_cut'], 'token')}"),
         (facts["documents_skipped"], "left out"),
     )
     told = [f"{count:,} {what}" for count, what in parts if count]

@@ -87,15 +87,16 @@ def picks_of(draw: Draw, candidates: Candidates) -> Picks:
 
 def _shown(draw: Draw, candidates: Candidates, doc: Doc) -> tuple[tuple[Doc, ...], int]:
     """One document's examples, and how many rows were passed over because they leak."""
-    leaking: set[int] = set()
+    is_free: dict[int, bool] = {}
 
     def free(shot: Doc) -> bool:
-        if draw.leaks(shot, doc):
-            leaking.add(shot.index)
-        return shot.index not in leaking
+        # Strategies look at it, and what they give is looked at again.
+        if shot.index not in is_free:
+            is_free[shot.index] = not draw.leaks(shot, doc)
+        return is_free[shot.index]
 
     found = tuple(islice(filter(free, candidates(doc, free)), draw.plan.n))
-    return found, len(leaking)
+    return found, len(is_free) - sum(is_free.values())
 
 
 def _ordered(draw: Draw, doc: Doc, shots: tuple[Doc, ...]) -> tuple[Doc, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hydra_eval.errors import UserError
+from hydra_eval.errors import UserError, counted
 from hydra_eval.filters.base import Filter
 
 Apply: TypeAlias = Callable[[Any, Any], Iterable[Any]]
@@ -30,8 +30,8 @@ def from_apply(apply: Apply) -> Filter:
         outputs = list(given)
         if len(outputs) != len(resps):
             raise UserError(
-                f"filter function '{name}' returned {len(outputs)} entries for {len(resps)} requests; "
-                "it must return one for each, in the same order."
+                f"filter function '{name}' returned {counted(len(outputs), 'entry', 'entries')} "
+                f"for {counted(len(resps), 'request')}; it must return one for each, in the same order."
             )
         return outputs
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hydra_eval.errors import UserError
+from hydra_eval.errors import UserError, counted
 from hydra_eval.filters.base import Filter
 from hydra_eval.filters.replies import as_replies
 
@@ -61,7 +61,7 @@ def majority_vote() -> Filter:
 def _first(replies: list[Any], k: int) -> list[Any]:
     if len(replies) < k:
         raise UserError(
-            f"filter 'take_first_k': k={k}, but a request has {len(replies)} replies. "
+            f"filter 'take_first_k': k={k}, but a request has {counted(len(replies), 'reply', 'replies')}. "
             f"Ask for more with generation.n={k} or the task's repeats, or lower k."
         )
     return replies[:k]

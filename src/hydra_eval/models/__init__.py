@@ -13,7 +13,7 @@ from hydra_eval.models.dummy import DummyModel, WordTokenizer, check_room, word_
 from hydra_eval.models.encoding import Encoder, encoder_of
 from hydra_eval.records import Generation
 
-DUMMY_TOKENS = 1024
+DUMMY_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,7 @@ class Backend:
     encoder: Callable[[ModelConfig, Any], Encoder]
     batch_tokens: Callable[[ModelConfig, str], int]
     model: Callable[[ModelConfig, str, Any], Model]
+    needs_device: bool
 
 
 def load_tokenizer(config: ModelConfig) -> Any:
@@ -48,15 +49,28 @@ def batch_tokens(config: ModelConfig, device: str) -> int:
     return int(config.batch_tokens) if config.batch_tokens != AUTO else backend.batch_tokens(config, device)
 
 
+def needs_device(config: ModelConfig) -> bool:
+    """Whether the model computes anything that an accelerator could."""
+    return lookup(MODELS, config.kind, kind="model", where="model.kind").needs_device
+
+
+def is_exact(config: ModelConfig, device: str) -> bool:
+    """Whether packets are run as they were planned."""
+    return device == "cpu" if config.exact == AUTO else bool(config.exact)
+
+
 def load_model(config: ModelConfig, device: str, tokenizer: Any) -> Model:
     """The model, on `device` ("cpu", "cuda:0")."""
     return lookup(MODELS, config.kind, kind="model", where="model.kind").model(config, device, tokenizer)
 
 
 def _hf_tokenizer(config: ModelConfig) -> Any:
+    from hydra_eval.models.loading.checks import check_loading
     from hydra_eval.models.source import load_hf_tokenizer
 
-    return load_hf_tokenizer(config)
+    tokenizer = load_hf_tokenizer(config)
+    check_loading(config)
+    return tokenizer
 
 
 def _hf_check(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
@@ -68,7 +82,9 @@ def _hf_check(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Gen
 def _hf_encoder(config: ModelConfig, tokenizer: Any) -> Encoder:
     from hydra_eval.models.source import find_max_length, load_hf_config
 
-    return encoder_of(config, tokenizer, find_max_length(config, load_hf_config(config), tokenizer))
+    hf_config = load_hf_config(config)
+    max_length = find_max_length(config, hf_config, tokenizer)
+    return encoder_of(config, tokenizer, max_length, apart=hf_config.is_encoder_decoder)
 
 
 def _hf_batch_tokens(config: ModelConfig, device: str) -> int:
@@ -91,6 +107,7 @@ MODELS: dict[str, Backend] = {
         encoder=word_encoder,
         batch_tokens=lambda config, device: DUMMY_TOKENS,
         model=lambda config, device, tokenizer: DummyModel(config, tokenizer),
+        needs_device=False,
     ),
     "hf": Backend(
         tokenizer=_hf_tokenizer,
@@ -98,5 +115,6 @@ MODELS: dict[str, Backend] = {
         encoder=_hf_encoder,
         batch_tokens=_hf_batch_tokens,
         model=_hf_model,
+        needs_device=True,
     ),
 }

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
+from functools import lru_cache
+from itertools import count
 from zlib import crc32
 
 from hydra_eval.config.schema import ModelConfig
-from hydra_eval.models.base import ModelFacts
+from hydra_eval.models.base import ModelFacts, Reference
 from hydra_eval.models.efficiency import fresh_counters
 from hydra_eval.models.encoding import Encoded, Encoder, encode_requests, encoder_of
 from hydra_eval.models.prefixes import fold
@@ -33,11 +37,16 @@ class WordTokenizer:
 
     def encode(self, text: str, **options: object) -> list[int]:
         words = text.split() or ([text] if text else [])
-        return [2 + crc32(word.encode()) for word in words]
+        return list(map(_word_id, words))
 
     def decode(self, ids: Sequence[int], **options: object) -> str:
         """Special tokens only: a checksum does not lead back to its word."""
         return "".join({0: self.bos_token, 1: self.eos_token}.get(token, "") for token in ids)
+
+
+@lru_cache(maxsize=2**16)
+def _word_id(word: str) -> int:
+    return 2 + crc32(word.encode())
 
 
 def word_encoder(config: ModelConfig, tokenizer: WordTokenizer) -> Encoder:
@@ -70,14 +79,25 @@ class DummyModel:
         )
         self.efficiency = fresh_counters()
 
-    def loglikelihood(self, packet: Packet) -> list[Response]:
-        return self._each(packet, self._score)
+    def encode(self, packet: Packet) -> list[Encoded]:
+        return encode_requests(packet.instances, self.encoder)
 
-    def generate(self, packet: Packet) -> list[Response]:
-        return self._each(packet, self._reply)
+    def loglikelihood(self, packet: Packet, encoded: list[Encoded] | None = None) -> list[Response]:
+        return self._each(packet, encoded or self.encode(packet), self._score)
 
-    def _each(self, packet: Packet, respond: Callable[[Instance, Encoded], Response]) -> list[Response]:
-        encoded = encode_requests(packet.instances, self.encoder)
+    def generate(self, packet: Packet, encoded: list[Encoded] | None = None) -> list[Response]:
+        return self._each(packet, encoded or self.encode(packet), self._reply)
+
+    @contextmanager
+    def one_by_one(self) -> Iterator[Reference]:
+        """Nothing is rounded but to Python's floats: the answers are the same."""
+        alone = copy(self)
+        alone.efficiency = fresh_counters()
+        yield Reference(alone, "float64")
+
+    def _each(
+        self, packet: Packet, encoded: list[Encoded], respond: Callable[[Instance, Encoded], Response]
+    ) -> list[Response]:
         responses = [respond(instance, sent) for instance, sent in zip(packet.instances, encoded, strict=True)]
         spent = self.efficiency[packet.kind.value]
         spent.prefixes.append(fold(span.inputs for sent in encoded for span in sent.spans))
@@ -90,16 +110,16 @@ class DummyModel:
     def _score(self, instance: Instance, sent: Encoded) -> Response:
         draws = _draws("score", instance.context, instance.continuation)
         logprobs = tuple(-4 * next(draws) for _ in range(sent.scored))
-        rolling = instance.kind is RequestKind.ROLLING
+        rolling, ids = instance.kind is RequestKind.ROLLING, sent.ids
         return Response(
             key=instance.key,
             logprob=sum(logprobs, 0.0),
             token_logprobs=logprobs,
             is_greedy=None if rolling else next(draws) < 0.25,
-            input_tokens=len(sent.ids) - sent.scored,
-            output_tokens=sent.scored,
+            input_tokens=len(ids) - len(logprobs),
+            output_tokens=len(logprobs),
             cut_tokens=sent.cut_tokens,
-            input_ids=sent.ids,
+            input_ids=ids,
         )
 
     def _reply(self, instance: Instance, sent: Encoded) -> Response:
@@ -107,24 +127,23 @@ class DummyModel:
         assert generation is not None
         draws = _draws("reply", instance.context, (generation.seed, instance.key) if generation.do_sample else None)
         wanted = 1 + int(12 * next(draws))
-        count = min(wanted, generation.max_new_tokens)
-        words = [WORDS[int(len(WORDS) * next(draws))] for _ in range(count)]
+        said = min(wanted, generation.max_new_tokens)
+        words = [WORDS[int(len(WORDS) * next(draws))] for _ in range(said)]
         return Response(
             key=instance.key,
             text=cut_at_stops(" ".join(words), [stop for stop in generation.stop if stop]),
             input_tokens=len(sent.ids),
-            output_tokens=count,
+            output_tokens=said,
             cut_tokens=sent.cut_tokens,
             input_ids=sent.ids,
-            finish_reason="stop" if count == wanted else "length",
+            finish_reason="stop" if said == wanted else "length",
         )
 
 
 def _draws(*request: object) -> Iterator[float]:
     """Endless numbers in [0, 1) that depend on the request alone."""
-    seed = repr(request).encode()
-    step = 0
-    while True:
-        digest = hashlib.sha256(seed + step.to_bytes(4, "big")).digest()
-        yield int.from_bytes(digest[:6], "big") / 2**48
-        step += 1
+    seed = hashlib.sha256(repr(request).encode())
+    for step in count():
+        draw = seed.copy()
+        draw.update(step.to_bytes(4, "big"))
+        yield int.from_bytes(draw.digest()[:6], "big") / 2**48

@@ -1,6 +1,7 @@
 """Text becomes token ids; token ids become what is run and what is scored.
 
-Semantics: lm-eval 0.4.13, `TemplateLM._encode_pair`, `HFLM.tok_encode`, `get_rolling_token_windows`.
+Semantics: lm-eval 0.4.13, `TemplateLM._encode_pair`, `HFLM.tok_encode`, `get_rolling_token_windows`; for models whose
+encoder and decoder stand apart, those of its `backend=seq2seq`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from hydra_eval.config.schema import ModelConfig
-from hydra_eval.errors import UserError
-from hydra_eval.records import Instance, RequestKind
+from hydra_eval.errors import UserError, counted
+from hydra_eval.models.prefixes import path_of
+from hydra_eval.records import Instance, Packet, RequestKind
 
 Ids: TypeAlias = tuple[int, ...]
 SEAM_TOKENS = 8
@@ -21,7 +23,10 @@ LEAST_START = 32
 
 
 class Span(NamedTuple):
-    """What is run, and what is scored at its end: the model's last `len(target)` outputs predict `target`."""
+    """What is run, and what is scored at its end: the model's last `len(target)` outputs predict `target`.
+
+    Of an encoder-decoder `inputs` go to the encoder, and `target` to the decoder.
+    """
 
     inputs: Ids
     target: Ids
@@ -34,6 +39,13 @@ class Encoded(NamedTuple):
     cut_tokens: int = 0
     room: int = 0
     """Most tokens that the reply may have."""
+    apart: bool = False
+    """For an encoder-decoder."""
+
+    @property
+    def paths(self) -> list[Ids]:
+        """All positions to run, a sequence per span, as prefixes are counted."""
+        return [path_of(*span, apart=True) if self.apart else span.inputs for span in self.spans]
 
     @property
     def ids(self) -> Ids:
@@ -41,14 +53,22 @@ class Encoded(NamedTuple):
         if not self.spans:
             return ()
         inputs, target = self.spans[0]
-        # The last id of a target is predicted and never run.
-        context = inputs[: len(inputs) - len(target) + 1] if target else inputs
+        context = inputs if self.apart else _before(inputs, target)
         return context + tuple(token for span in self.spans for token in span.target)
 
     @property
     def scored(self) -> int:
         """Of `ids`, how many at the end are scored."""
         return sum(len(span.target) for span in self.spans)
+
+
+class EncodedPacket(NamedTuple):
+    """All that a packet's texts become."""
+
+    requests: list[Encoded]
+    """One per instance, same order."""
+    start: Ids
+    """What most of them begin with, where that is worth a pass of its own."""
 
 
 class Whole(NamedTuple):
@@ -81,6 +101,8 @@ class Encoder:
     """None: the tokenizer adds the special tokens that it adds by itself."""
     pairs: str = "joint"
     """Context and continuation are tokenised joint or separate."""
+    apart: bool = False
+    """Contexts go to an encoder and targets to a decoder, each with a window of its own; always tokenised separate."""
 
     def encode(self, texts: Iterable[str]) -> dict[str, Ids]:
         """Ids of each distinct text. One that already starts with BOS, as chat templates write it, gets no second."""
@@ -115,14 +137,19 @@ def find_prefix_id(tokenizer: Any, given: int | None) -> int | None:
     return None
 
 
-def encoder_of(config: ModelConfig, tokenizer: Any, max_length: int) -> Encoder:
+def encoder_of(config: ModelConfig, tokenizer: Any, max_length: int, *, apart: bool = False) -> Encoder:
     return Encoder(
         tokenizer=tokenizer,
         max_length=max_length,
         prefix_id=find_prefix_id(tokenizer, config.prefix_token_id),
         add_bos=config.add_bos_token,
         pairs=config.pair_tokenization,
+        apart=apart,
     )
+
+
+def encode_packet(packet: Packet, encoder: Encoder) -> EncodedPacket:
+    return EncodedPacket(encode_requests(packet.instances, encoder), shared_start(packet.prefix, encoder))
 
 
 def encode_requests(instances: Sequence[Instance], encoder: Encoder) -> list[Encoded]:
@@ -148,7 +175,7 @@ def encode_pairs(instances: Sequence[Instance], encoder: Encoder) -> list[tuple[
     belongs to the word after it and moves there, unless the request says otherwise.
     """
     seams = [_seam(instance) for instance in instances]
-    split = _split_separately if encoder.pairs == "separate" else _split_jointly
+    split = _split_separately if encoder.apart or encoder.pairs == "separate" else _split_jointly
     pairs = zip(instances, split(instances, seams, encoder), strict=True)
     return [_checked(instance, *(pair if pair[0] else _after_prefix(pair[1], encoder))) for instance, pair in pairs]
 
@@ -209,11 +236,11 @@ def _split_jointly(
 def _split_separately(
     instances: Sequence[Instance], seams: Sequence[tuple[str, str]], encoder: Encoder
 ) -> list[tuple[Ids, Ids]]:
-    """As lighteval's local models do; an end-of-sequence after the context would make the model ignore it."""
+    """As lighteval's local models do; an end-of-sequence after the context would make a causal model ignore it."""
     heads = encoder.encode(head for instance, (head, _) in zip(instances, seams, strict=True) if instance.context)
     tails = encoder.encode_bare(tail for _, tail in seams)
-    eos = (getattr(encoder.tokenizer, "eos_token_id", None),)
-    known = [heads.get(head, ()) for head, _ in seams]
+    eos: tuple[Any, ...] = () if encoder.apart else (getattr(encoder.tokenizer, "eos_token_id", None),)
+    known = [heads[head] if instance.context else () for instance, (head, _) in zip(instances, seams, strict=True)]
     return [(ids[:-1] if ids[-1:] == eos else ids, tails[tail]) for ids, (_, tail) in zip(known, seams, strict=True)]
 
 
@@ -235,20 +262,31 @@ def _checked(instance: Instance, context: Ids, target: Ids) -> tuple[Ids, Ids]:
 
 
 def _whole_pairs(instances: Sequence[Instance], encoder: Encoder) -> list[Whole]:
-    """The window holds all ids but the last, which is only predicted."""
+    """The window holds all ids but the last, which is only predicted; of an encoder-decoder either half has one."""
     pairs = zip(instances, encode_pairs(instances, encoder), strict=True)
     return [
-        Whole(context or _prefix(encoder, instance), target, encoder.max_length + 1)
+        Whole(context or _prefix(encoder, instance), target, _window_beside(target, encoder))
         for instance, (context, target) in pairs
     ]
 
 
+def _window_beside(target: Ids, encoder: Encoder) -> int:
+    if not encoder.apart:
+        return encoder.max_length + 1
+    # A target that the decoder cannot hold leaves its context no place at all.
+    return encoder.max_length + (len(target) if len(target) <= encoder.max_length else 0)
+
+
 def _whole_prompts(instances: Sequence[Instance], encoder: Encoder) -> list[Whole]:
-    """The room is counted for each prompt by itself: what else is in its batch cannot shorten it."""
+    """The room is counted for each prompt by itself: what else is in its batch cannot shorten it.
+
+    A reply that a decoder makes takes no room beside its prompt.
+    """
     ids = encoder.encode(instance.context for instance in instances)
+    rooms = [0 if encoder.apart else _room(instance) for instance in instances]
     return [
-        Whole(ids[instance.context] or _prefix(encoder, instance), (), encoder.max_length - _room(instance))
-        for instance in instances
+        Whole(ids[instance.context] or _prefix(encoder, instance), (), encoder.max_length - room)
+        for instance, room in zip(instances, rooms, strict=True)
     ]
 
 
@@ -272,16 +310,23 @@ WHOLES = {
 def _sent(instance: Instance, whole: Whole, encoder: Encoder) -> Encoded:
     context, target, window = whole
     if instance.kind is RequestKind.ROLLING:
-        return Encoded(tuple(rolling_windows(target, prefix_id=context[0], max_length=encoder.max_length)))
+        windows = rolling_windows(target, prefix_id=context[0], max_length=encoder.max_length)
+        spans = (Span(_before(*span), span.target) if encoder.apart else span for span in windows)
+        return Encoded(tuple(spans), apart=encoder.apart)
     if not whole.can_be_cut:
         raise UserError(
-            f"{_name(instance)}: the continuation has {len(target)} tokens and the model's window {encoder.max_length}."
-            " A continuation cannot be cut: raise model.max_length if the model allows it, or leave the document out "
-            "(prompt.overflow=[cut_left,skip])."
+            f"{_name(instance)}: the continuation has {counted(len(target), 'token')} and the model's window "
+            f"{encoder.max_length}. A continuation cannot be cut: raise model.max_length if the model allows it, or "
+            "leave the document out (prompt.overflow=[cut_left,skip])."
         )
     kept = cut_ids(context, window - len(target), instance.cut)
-    span = Span((kept + target)[:-1], target) if target else Span(kept, ())
-    return Encoded((span,), len(context) - len(kept), _room(instance))
+    span = Span((kept + target)[:-1], target) if target and not encoder.apart else Span(kept, target)
+    return Encoded((span,), len(context) - len(kept), _room(instance), encoder.apart)
+
+
+def _before(inputs: Ids, target: Ids) -> Ids:
+    """What stands before the target. The last id of a target is predicted and never run."""
+    return inputs[: len(inputs) - len(target) + 1] if target else inputs
 
 
 def _room(instance: Instance) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -43,30 +43,52 @@ class PlainEngine:
 
     def reply(self, wanted: Sequence[Wanted], manner: Manner, start: Ids, spent: Efficiency) -> list[list[int]]:
         """The ids of each reply, which may go on after its end: rows of a batch wait for each other."""
-        prompts, keys = [one.prompt for one in wanted], [one.key for one in wanted]
-        replies: dict[int, list[int]] = {}
-        room = manner.generation.max_new_tokens
-        rows = self.budget.flights(max(map(len, prompts)) + room)
-        budget = Budget(tokens=REPLY_PASSES * self.budget.tokens, rows=rows)
-        for batch in plan_batches(prompts, keys, budget, room=room):
-            replies |= zip(batch, self._reply_batch([wanted[at] for at in batch], manner, spent), strict=True)
-        return [replies[at] for at in range(len(wanted))]
+        return reply_in_batches(wanted, manner, self.budget, lambda batch: self._reply_batch(batch, manner, spent))
+
+    def forget(self) -> None:
+        """Nothing is kept from packet to packet."""
 
     def _reply_batch(self, wanted: Sequence[Wanted], manner: Manner, spent: Efficiency) -> list[list[int]]:
         ids, mask = _pad_left([one.prompt for one in wanted], manner.pad_id)
-        options = dict(manner.options)
-        criterion = StopStrings(manner.stops, manner.decode, ids.shape[1])
-        options["stopping_criteria"] = StoppingCriteriaList([criterion])
-        if manner.generation.do_sample:
-            options |= {"custom_generate": decode_seeded, "seeds": [one.seed for one in wanted]}
         device = self.model.device
-        sequences = self.model.generate(input_ids=ids.to(device), attention_mask=mask.to(device), **options)
-        made = sequences[:, ids.shape[1] :]
-        rows, steps = len(made) * manner.generation.extra.get("num_beams", 1), made.shape[1]
-        spent.logit_positions += rows * steps
-        spent.row_steps += rows * (steps - 1)
-        replies: list[list[int]] = made.tolist()
-        return replies
+        inputs = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+        made = generate_rows(self.model, wanted, manner, inputs=inputs, behind=ids.shape[1])
+        return counted_replies(made, manner, spent)
+
+
+def reply_in_batches(
+    wanted: Sequence[Wanted], manner: Manner, budget: Budget, make: Callable[[list[Wanted]], list[list[int]]]
+) -> list[list[int]]:
+    """The ids of each reply. `make` gives those of one batch, whose prompts are of like length."""
+    prompts, keys = [one.prompt for one in wanted], [one.key for one in wanted]
+    replies: dict[int, list[int]] = {}
+    room = manner.generation.max_new_tokens
+    rows = 1 if manner.alone else budget.flights(max(map(len, prompts)) + room)
+    within = Budget(tokens=REPLY_PASSES * budget.tokens, rows=rows)
+    for batch in plan_batches(prompts, keys, within, room=room):
+        replies |= zip(batch, make([wanted[at] for at in batch]), strict=True)
+    return [replies[at] for at in range(len(wanted))]
+
+
+def generate_rows(
+    model: Any, wanted: Sequence[Wanted], manner: Manner, *, inputs: Mapping[str, Any], behind: int
+) -> Tensor:
+    """What transformers' `generate` makes of `inputs` [rows, steps]: what its sequences hold behind so many ids."""
+    options = dict(manner.options)
+    options["stopping_criteria"] = StoppingCriteriaList([StopStrings(manner, behind)])
+    if manner.generation.do_sample:
+        options |= {"custom_generate": decode_seeded, "seeds": [one.seed for one in wanted]}
+    sequences: Tensor = model.generate(**inputs, **options)
+    return sequences[:, behind:]
+
+
+def counted_replies(made: Tensor, manner: Manner, spent: Efficiency) -> list[list[int]]:
+    """The rows as lists; adds what they took to the counters."""
+    rows, steps = len(made) * manner.beams, made.shape[1]
+    spent.logit_positions += rows * steps
+    spent.row_steps += rows * (steps - 1)
+    replies: list[list[int]] = made.tolist()
+    return replies
 
 
 def pad_right(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:

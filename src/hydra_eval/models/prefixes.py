@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import pairwise
 from typing import TypeAlias
+from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 
 WIDTH = 4
 """Bytes of one id: no vocabulary has more than four thousand million."""
+DECODER_START = 0
+"""Stands for the token that a decoder starts with, whichever it is."""
 
 Folded: TypeAlias = list[tuple[int, bytes]]
 """Packed sequences in order: how many bytes each begins with that the one before it has too, and the rest."""
@@ -36,6 +38,17 @@ def packed_prefix_tokens(sequences: Collection[bytes]) -> int:
     ordered = sorted(sequences)
     total = sum(map(len, ordered)) // WIDTH
     return total - sum(_common(first, second) for first, second in pairwise(ordered))
+
+
+def path_of(context: Sequence[int], target: Sequence[int], *, apart: bool) -> tuple[int, ...]:
+    """The positions to run for a target after its context; its last id is predicted and never run.
+
+    `apart`: by an encoder and a decoder. An encoder's tokens see those after them, so contexts that only begin alike
+    share nothing: a mark of the whole context stands in place of its first id.
+    """
+    if not apart:
+        return (*context, *target[:-1])
+    return (crc32(packed(context)), *context[1:], DECODER_START, *target[:-1])
 
 
 def fold(sequences: Iterable[Sequence[int]]) -> Folded:
@@ -68,10 +81,9 @@ def _unfolded(folded: Folded) -> Iterator[bytes]:
 
 def _common(first: bytes, second: bytes) -> int:
     """Ids of the common beginning."""
-    differ: npt.NDArray[np.bool_] = _ids(first, second) != _ids(second, first)
-    return int(differ.argmax()) if differ.any() else len(differ)
-
-
-def _ids(sequence: bytes, other: bytes) -> npt.NDArray[np.uint32]:
-    """The ids of one, as many as both have."""
-    return np.frombuffer(sequence, dtype=np.uint32, count=min(len(sequence), len(other)) // WIDTH)
+    length = min(len(first), len(second)) // WIDTH
+    if not length:
+        return 0
+    differ = np.frombuffer(first, np.uint32, length) != np.frombuffer(second, np.uint32, length)
+    place = int(differ.argmax())
+    return place if differ[place] else length

@@ -7,13 +7,17 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from hydra_eval.config.schema import ModelConfig
-from hydra_eval.errors import UserError, did_you_mean
+from hydra_eval.errors import UserError, did_you_mean, known_names
 from hydra_eval.hub import go_offline_if_unreachable
-from hydra_eval.models.replies import check_generation
+from hydra_eval.models.architecture import check_architecture, check_decoder_places
+from hydra_eval.models.replies import check_generation, end_ids
+from hydra_eval.models.thinking import check_marker
+from hydra_eval.models.trial import check_trial, trial_model
 from hydra_eval.records import Generation
 
 DEFAULT_MAX_LENGTH = 2048
@@ -30,7 +34,8 @@ def load_hf_tokenizer(config: ModelConfig) -> Any:
     _check_dtypes(config)
     check_device(config.device)
     _check_attention(config.attn_implementation)
-    _check_architecture(config)
+    _check_gguf(config)
+    check_architecture(config, load_hf_config(config))
     from transformers import AutoTokenizer
 
     own = config.tokenizer is None
@@ -39,7 +44,7 @@ def load_hf_tokenizer(config: ModelConfig) -> Any:
     if config.add_bos_token is not None:
         options["add_bos_token"] = config.add_bos_token
     if own:
-        options |= {"revision": config.revision or "main", "subfolder": config.subfolder}
+        options |= own_place(config)
     with mendable(field, name):
         tokenizer = AutoTokenizer.from_pretrained(find_source(name, field=field), **options)
     return _with_pad_token(tokenizer)
@@ -47,15 +52,22 @@ def load_hf_tokenizer(config: ModelConfig) -> Any:
 
 def load_hf_config(config: ModelConfig) -> Any:
     """The architecture's config."""
+    return load_config_of(config.pretrained, config, field="model.pretrained", **own_place(config))
+
+
+def load_config_of(name: str | None, config: ModelConfig, *, field: str, **place: Any) -> Any:
+    """The config of the weights that `field` names."""
     from transformers import AutoConfig
 
-    with mendable("model.pretrained", config.pretrained):
-        return AutoConfig.from_pretrained(
-            find_source(config.pretrained, field="model.pretrained"),
-            revision=config.revision or "main",
-            subfolder=config.subfolder,
-            trust_remote_code=config.trust_remote_code,
-        )
+    with mendable(field, name):
+        source = find_source(name, field=field)
+        return AutoConfig.from_pretrained(source, trust_remote_code=config.trust_remote_code, **place)
+
+
+def own_place(config: ModelConfig) -> dict[str, Any]:
+    """Which state and part of `pretrained` is meant."""
+    place: dict[str, Any] = {"revision": config.revision or "main", "subfolder": config.subfolder}
+    return place if config.gguf_file is None else {**place, "gguf_file": config.gguf_file}
 
 
 def find_source(name: str | None, *, field: str) -> str:
@@ -95,11 +107,48 @@ def find_max_length(config: ModelConfig, hf_config: Any, tokenizer: Any) -> int:
     return DEFAULT_MAX_LENGTH if limit is None or limit >= NO_LIMIT else int(limit)
 
 
+def find_reply_window(config: ModelConfig, hf_config: Any, tokenizer: Any) -> int:
+    """What a reply must be shorter than: the window that it shares with its prompt; an encoder-decoder has none."""
+    return NO_LIMIT if hf_config.is_encoder_decoder else find_max_length(config, hf_config, tokenizer)
+
+
 def check_hf_generations(config: ModelConfig, tokenizer: Any, generations: Mapping[str, Generation]) -> None:
     """UserError for a task whose way to generate this model cannot run."""
-    max_length = find_max_length(config, load_hf_config(config), tokenizer)
+    hf_config = load_hf_config(config)
+    tokens = int(hf_config.get_text_config().vocab_size)
+    if config.adapter is not None:  # embeddings may grow to those that it brings
+        tokens = max(tokens, len(tokenizer))
+    check_token_ids(config, tokens)
+    if not generations:
+        return
+    window = find_reply_window(config, hf_config, tokenizer)
+    own = load_generation_config(config, hf_config)
+    model = trial_model(hf_config, own, tokens)
     for task, generation in generations.items():
-        check_generation(generation, task=task, max_length=max_length, known=generation_options())
+        check_generation(generation, task=task, max_length=window, known=generation_options())
+        check_decoder_places(generation, hf_config, task=task)
+        check_trial(model, generation, end_ids(generation, own.eos_token_id, tokenizer), task=task)
+
+
+def load_generation_config(config: ModelConfig, hf_config: Any) -> Any:
+    """As transformers finds it with the weights; lengths come with each request."""
+    from transformers import GenerationConfig
+
+    source, place = find_source(config.pretrained, field="model.pretrained"), own_place(config)
+    try:
+        own = GenerationConfig.from_pretrained(source, revision=place["revision"], subfolder=place["subfolder"])
+    except OSError:  # most base models have none
+        own = GenerationConfig.from_model_config(hf_config)
+    own.max_length = own.max_new_tokens = None
+    return own
+
+
+def check_token_ids(config: ModelConfig, tokens: int) -> None:
+    """UserError for ids that the model does not have."""
+    check_marker(config.think_end_token, tokens)
+    prefix = config.prefix_token_id
+    if prefix is not None and not 0 <= prefix < tokens:
+        raise UserError(f"model.prefix_token_id={prefix}: the model has {tokens} tokens; ids are 0 to {tokens - 1}.")
 
 
 @cache
@@ -141,7 +190,7 @@ def _check_dtypes(config: ModelConfig) -> None:
             raise UserError(f"{field}={given}: not a dtype that a model runs in.{near} Known: {', '.join(names)}.")
 
 
-def check_device(name: str | None) -> None:
+def check_device(name: str | None, *, field: str = "model.device") -> None:
     """UserError for a device that torch does not know, or a GPU that is not in this machine."""
     if name is None:
         return
@@ -150,10 +199,10 @@ def check_device(name: str | None) -> None:
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise UserError(f"model.device={name}: not a device. Give cpu, cuda or cuda:NUMBER.") from error
+        raise UserError(f"{field}={name}: not a device. Give cpu, cuda or cuda:NUMBER.") from error
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise UserError(
-            f"model.device={name}: this machine has {torch.cuda.device_count()} GPUs. Give cpu, or leave it out."
+            f"{field}={name}: this machine has {torch.cuda.device_count()} GPUs. Give cpu, or leave it out."
         )
 
 
@@ -171,12 +220,16 @@ def _check_attention(name: str | None) -> None:
         )
 
 
-def _check_architecture(config: ModelConfig) -> None:
-    if load_hf_config(config).is_encoder_decoder:
-        raise UserError(
-            f"model.pretrained={config.pretrained}: an encoder-decoder model; only causal language models can be "
-            "evaluated. Give a decoder-only model."
-        )
+def _check_gguf(config: ModelConfig) -> None:
+    if config.gguf_file is None:
+        return
+    field, folder = f"model.gguf_file={config.gguf_file}", Path(config.pretrained or "").expanduser()
+    if find_spec("gguf") is None:
+        raise UserError(f"{field}: needs a package that is not installed: pip install gguf.")
+    if folder.is_dir() and not (folder / config.subfolder / config.gguf_file).is_file():
+        held = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.gguf"))
+        near = did_you_mean(config.gguf_file, held)
+        raise UserError(f"{field}: not in {folder}.{near} Files there: {known_names(held) or 'none'}.")
 
 
 def _with_pad_token(tokenizer: Any) -> Any:

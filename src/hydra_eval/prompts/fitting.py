@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
-from hydra_eval.errors import UserError
+from hydra_eval.errors import UserError, counted
 from hydra_eval.models.encoding import Encoder, Whole, measure
 from hydra_eval.prompts.overflow import CUTS, DEFAULT, Overflow
 from hydra_eval.records import Doc, Instance
@@ -156,8 +156,9 @@ def _need(wholes: Sequence[Whole]) -> Need:
 def _kept(task: Task, asked: Sequence[Asked], found: Sequence[Asked], encoder: Encoder) -> list[Asked]:
     kept = [one for one in found if one.requests]
     if not kept:
+        every = "the only document" if len(found) == 1 else f"all {len(found)} documents"
         raise UserError(
-            f"{task.name}: prompt.overflow=skip leaves out all {len(found)} documents, because none fits into the "
+            f"{task.name}: prompt.overflow=skip leaves out {every}, because none fits into the "
             f"model's window of {encoder.max_length} tokens. {_ways_to_more_room(asked[0].requests)}"
         )
     return kept
@@ -182,16 +183,16 @@ def _refusal(task: Task, too_long: Sequence[Asked], limits: Limits) -> UserError
     assert encoder is not None
     wholes = measure(one.requests, encoder)
     request, whole = max(zip(one.requests, wholes, strict=True), key=lambda pair: pair[1].excess)
-    with_shots = f" with its {len(one.shots)} examples" if one.shots else ""
+    with_shots = f" with its {counted(len(one.shots), 'example')}" if one.shots else ""
     if request.generation:
         beside = f", {request.generation.max_new_tokens} of which are kept for the reply"
     else:
         beside = f", together with the {len(whole.target)} of its continuation"
     more = f"; it is the first of {len(too_long)} such documents" if len(too_long) > 1 else ""
     return UserError(
-        f"{task.name}, document {one.doc.index}, request {request.key.request}: the prompt has {len(whole.context)} "
-        f"tokens{with_shots} and is {whole.excess} too long for the model's window of {encoder.max_length}{beside}"
-        f"{more}. "
+        f"{task.name}, document {one.doc.index}, request {request.key.request}: the prompt has "
+        f"{counted(len(whole.context), 'token')}{with_shots} and is {whole.excess} too long for the model's window of "
+        f"{encoder.max_length}{beside}{more}. "
         f"{_advice(one, whole, limits.policies)} {_ways_to_more_room(one.requests)}"
     )
 

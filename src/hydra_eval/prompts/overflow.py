@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hydra_eval.errors import counted
 from hydra_eval.records import SampleRow
 
 CUTS = {"cut_left": "left", "cut_middle": "middle"}
@@ -30,11 +31,12 @@ class Overflow:
     def lines(self) -> Iterator[str]:
         """What a person is told before the model loads."""
         if self.dropped:
-            yield f"{len(self.dropped)} prompts were too long and show {sum(self.dropped.values())} fewer examples."
+            prompts = counted(len(self.dropped), "prompt was too long and shows", "prompts were too long and show")
+            yield f"{prompts} {counted(sum(self.dropped.values()), 'fewer example')}."
         if self.skipped:
             shown = ", ".join(map(str, self.skipped[:SHOWN_IDS]))
             end = ", …" if len(self.skipped) > SHOWN_IDS else "."
-            yield f"{len(self.skipped)} documents are too long and left out: {shown}{end}"
+            yield f"{counted(len(self.skipped), 'document is', 'documents are')} too long and left out: {shown}{end}"
 
 
 def overflow_facts(overflow: Overflow, rows: Sequence[SampleRow]) -> dict[str, Any]:
@@ -62,7 +64,8 @@ def cut_line(facts: Mapping[str, Any], *, documents: int) -> str | None:
         return None
     side = next(CUTS[policy] for policy in facts["policy"] if policy in CUTS)
     where = "in the middle" if side == "middle" else "on the left"
-    line = f"{facts['documents_cut']} of {documents} documents had prompts cut {where}, {facts['tokens_cut']} tokens."
+    tokens = counted(facts["tokens_cut"], "token")
+    line = f"{facts['documents_cut']:,} of {counted(documents, 'document')} had prompts cut {where}, {tokens}."
     offers = " prompt.overflow offers drop_shots (fewer examples), cut_middle, skip and error."
     return line + (offers if is_default(facts) else "")
 

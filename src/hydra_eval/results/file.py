@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra_eval import __version__
-from hydra_eval.config.schema import RunConfig
+from hydra_eval.config.schema import ModelConfig, RunConfig
 from hydra_eval.filters.invalid import invalid_rates
 from hydra_eval.models.base import ModelFacts
 from hydra_eval.models.efficiency import Efficiency, efficiency_figures
@@ -54,6 +54,10 @@ class RunRecord:
     """Task → where its examples came from."""
     overflow: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Task → how many of its prompts were too long, and what became of them."""
+    thinking: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Task → its replies, and how many have no end of reasoning; empty where nothing marks it."""
+    numerics: Mapping[str, Any] = field(default_factory=dict)
+    """What a sample gives a second time, in float32; empty where nothing was asked again."""
     chat_template: str | None = None
     """The Jinja text that made the prompts; None: plain text."""
 
@@ -172,11 +176,12 @@ def _run_config(record: RunRecord) -> dict[str, Any]:
     config, facts = record.config, record.facts
     return {
         "model": config.model.kind,
-        "model_args": {"pretrained": config.model.pretrained, **config.model.kwargs},
+        "model_args": {**_model_args(config.model), **config.model.kwargs},
         "model_num_parameters": facts.parameters,
         "model_dtype": facts.dtype,
         "model_revision": facts.revision,
         "model_sha": facts.sha,
+        **_shas(facts),
         "batch_size": config.model.batch_size,
         "batch_sizes": [],
         "device": facts.device,
@@ -189,6 +194,18 @@ def _run_config(record: RunRecord) -> dict[str, Any]:
         "torch_seed": config.seed,
         "fewshot_seed": _fewshot_seed(config),
     }
+
+
+def _model_args(model: ModelConfig) -> dict[str, Any]:
+    """lm-eval's names, of those that were given."""
+    given = {"peft": model.adapter, "delta": model.delta, "gguf_file": model.gguf_file, "tp_plan": model.tp_plan}
+    return {"pretrained": model.pretrained} | {name: value for name, value in given.items() if value is not None}
+
+
+def _shas(facts: ModelFacts) -> dict[str, Any]:
+    """Commits of what was put over the weights."""
+    names = {"adapter": "peft_sha", "delta": "delta_sha"}
+    return {key: facts.loading[f"{name}_sha"] for name, key in names.items() if facts.loading.get(name) is not None}
 
 
 def _own(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
@@ -206,9 +223,12 @@ def _own(record: RunRecord, results: Sequence[TaskResult]) -> dict[str, Any]:
         },
         "fewshot": {name: dict(facts) for name, facts in record.shots.items()},
         "overflow": {name: dict(facts) for name, facts in record.overflow.items()},
+        **({"thinking": {name: dict(facts) for name, facts in record.thinking.items()}} if record.thinking else {}),
         "seconds": {phase: round(spent, 3) for phase, spent in record.seconds.items()},
+        "model": dict(record.facts.loading),
         "engine": dict(record.facts.engine),
         "efficiency": efficiency_figures(record.efficiency),
+        **({"numerics": dict(record.numerics)} if record.numerics else {}),
         "partial": {result.name: is_partial(result.task) for result in results},
         "data": {result.name: asdict(result.task.data) for result in results if result.task.data is not None},
         "config_hashes": {result.name: config_hash(result.task.config) for result in results},

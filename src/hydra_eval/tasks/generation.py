@@ -66,7 +66,7 @@ def generation(kwargs: Mapping[str, Any], *, seed: int, where: str) -> Generatio
         max_new_tokens=_length(length, where),
         stop=tuple(stop for stop in stop_strings(kwargs["until"], where=where) if stop),
         do_sample=sampled,
-        temperature=(temperature or 1.0) if sampled else 0.0,
+        temperature=(temperature or None) if sampled else 0.0,
         top_p=kwargs.get("top_p"),
         top_k=kwargs.get("top_k"),
         seed=seed,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 UNFILTERED = "none"
-RUN_SECTIONS = ("seconds", "efficiency")
+RUN_SECTIONS = ("seconds", "efficiency", "numerics")
 FAMILIES = ("over_seeds", "over_orders")
 PLACE = ("task", "shots", "seed", "order")
 """What tells two rows of the results apart."""

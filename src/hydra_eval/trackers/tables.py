@@ -28,11 +28,13 @@ def sample_table(rows: Iterable[SampleRow]) -> tuple[list[str], list[list[Any]]]
 
 
 def _doc_columns(rows: Sequence[SampleRow]) -> dict[str, list[Any]]:
+    reasoning = [_text(_unwrapped(row.reasoning, depth=1)) if row.reasoning else None for row in rows]
     return {
         "doc_id": [row.doc_id for row in rows],
         "prompt": [_prompt(row) for row in rows],
         "requests": [_json(_requests(row)) for row in rows],
         "resps": [_text(_unwrapped(row.resps, depth=2)) for row in rows],
+        **({"reasoning": reasoning} if any(reasoning) else {}),
         "target": [_text(row.target) for row in rows],
     }
 
