@@ -43,7 +43,8 @@ def clean_environment() -> dict[str, str]:
     """The present environment without what would change a run's answers or send it elsewhere."""
     unwanted = ("HYDRA_", "WANDB_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_", "OMP_NUM_THREADS")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
-    return kept | {"HF_HUB_OFFLINE": "1", "COLUMNS": "200", "OMP_WAIT_POLICY": "PASSIVE"}
+    told = {"PYTHONFAULTHANDLER": "1"}  # a crash in a library's own code says where
+    return kept | told | {"HF_HUB_OFFLINE": "1", "COLUMNS": "200", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
 def free_port() -> int:

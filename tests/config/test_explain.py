@@ -28,7 +28,7 @@ def said(tmp_path: Path, composing: Compose) -> Callable[..., str]:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("limitt=3", "The config has no key 'limitt'. Did you mean 'limit'? Known: allow_code_execution, data, "),
+        ("limitt=3", "The config has no key 'limitt'. Did you mean 'limit'? Known: allow_code_execution, check, "),
         (
             "model.pretraind=x",
             "The config has no key 'model.pretraind'. Did you mean 'pretrained'? Known below model: ",

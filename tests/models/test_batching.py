@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +22,12 @@ def test_batches_keep_the_budget(found: list[tuple[int, ...]], budget: Budget, r
     for batch in plan_batches(found, range(len(found)), budget, room=room):
         padded = max(len(found[index]) for index in batch) + room
         assert len(batch) == 1 or (len(batch) * padded <= budget.tokens and len(batch) <= (budget.rows or len(batch)))
+
+
+@given(sequences, budgets, st.integers(1, 30), st.integers(0, 20))
+def test_what_may_not_share_is_alone(found: list[tuple[int, ...]], budget: Budget, most: int, room: int) -> None:
+    for batch in plan_batches(found, range(len(found)), replace(budget, together=most), room=room):
+        assert len(batch) == 1 or max(len(found[index]) for index in batch) + room <= most
 
 
 @given(sequences, budgets, st.randoms())

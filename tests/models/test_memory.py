@@ -71,7 +71,7 @@ def test_what_is_kept_is_dropped_before_a_single_item_is_given_up() -> None:
     assert list(in_halves(asked(1), run, kept.clear)) == [([0], 0)]
 
 
-@pytest.mark.parametrize(("items", "most", "tries"), [(64, 1, 127), (64, 8, 15), (1, 0, 2), (64, 0, 8)])
+@pytest.mark.parametrize(("items", "most", "tries"), [(16, 1, 31), (16, 4, 7), (1, 0, 2), (16, 0, 6)])
 def test_tries_are_bounded(items: int, most: int, tries: int) -> None:
     sizes: list[int] = []
 

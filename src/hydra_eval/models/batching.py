@@ -20,6 +20,12 @@ class Budget:
     """Tokens whose keys and values fit into memory while replies are made; None: any number."""
     most_flights: int = MOST_FLIGHTS
     """Replies that are made at once where `rows` does not say."""
+    together: int | None = None
+    """Longest sequence that may share a forward pass with others; None: any may."""
+
+    def lets_share(self, length: int) -> bool:
+        """Whether a sequence of so many tokens may share a forward pass."""
+        return self.together is None or length <= self.together
 
     def flights(self, longest: int) -> int:
         """Replies that can be made at once where prompt and reply have up to `longest` tokens."""
@@ -48,4 +54,5 @@ def plan_batches(
 
 
 def _fits(rows: int, padded_length: int, budget: Budget) -> bool:
-    return rows * padded_length <= budget.tokens and (budget.rows is None or rows <= budget.rows)
+    has_room = rows * padded_length <= budget.tokens and (budget.rows is None or rows <= budget.rows)
+    return has_room and budget.lets_share(padded_length)

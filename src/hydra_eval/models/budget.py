@@ -21,6 +21,7 @@ PASS_SHARE = 0.1
 """Of the device's memory, for what one forward pass makes."""
 CACHE_SHARE = 0.2
 """For keys and values of replies; twice that while rows come and go."""
+STRETCHED = ("dynamic", "longrope")
 KNOWN_BYTES = {"float64": 8, "float32": 4}
 
 
@@ -72,6 +73,24 @@ def budget_of(config: ModelConfig, shape: Shape, memory: int | None) -> Budget:
         cached_tokens=cache // shape.cache_bytes,
         most_flights=MOST_FLIGHTS if memory is None else GPU_FLIGHTS,
     )
+
+
+def longest_together(hf_config: Any) -> int | None:
+    """Most tokens of a sequence whose rotary positions do not hang on how long the others of its pass are.
+
+    Some kinds of positions are stretched for a whole pass once any of its sequences is longer than those that the model
+    was first trained on. None: of no such kind.
+    """
+    config = hf_config.get_text_config()
+    rope = getattr(config, "rope_parameters", None) or {}
+    listed = [rope, *(part for part in rope.values() if isinstance(part, dict))]
+    limits = [
+        int(part.get("original_max_position_embeddings") or config.max_position_embeddings)
+        for part in listed
+        if part.get("rope_type") in STRETCHED
+    ]
+    # Of just so many, what a longer pass has left behind may still be there.
+    return min(limits) - 1 if limits else None
 
 
 def auto_tokens(shape: Shape, memory: int | None) -> int:

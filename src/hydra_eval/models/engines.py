@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import torch
 
 from hydra_eval.config.schema import ModelConfig
 from hydra_eval.models.batching import Budget
-from hydra_eval.models.budget import budget_of, device_memory, shape_of
+from hydra_eval.models.budget import budget_of, device_memory, longest_together, shape_of
 from hydra_eval.models.efficiency import Efficiency
 from hydra_eval.models.encoder_decoder import EncoderDecoderEngine
 from hydra_eval.models.encoding import Ids, Span
@@ -54,7 +55,9 @@ def choose_engine(model: Any, config: ModelConfig) -> tuple[Engine, dict[str, An
 def plain_engine(model: Any, config: ModelConfig) -> PlainEngine | EncoderDecoderEngine:
     """What shares nothing between rows but a forward pass."""
     shape = shape_of(model.config, str(model.dtype).removeprefix("torch."))
-    budget = budget_of(config, shape, device_memory(str(model.device)))
+    budget = replace(
+        budget_of(config, shape, device_memory(str(model.device))), together=longest_together(model.config)
+    )
     dtype = None if config.softmax_dtype is None else getattr(torch, config.softmax_dtype)
     if model.config.is_encoder_decoder:
         return EncoderDecoderEngine(model, budget, dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -36,6 +37,7 @@ class PlainEngine:
         for batch in plan_batches([row.inputs for row in rows], [row.key for row in rows], self.budget):
             chunk = [rows[index] for index in batch]
             ids, chosen = pad_right(chunk)
+            unstretch(self.model)
             slices = self.logit_slices(ids.to(self.model.device), chosen.to(self.model.device))
             scores |= score_spans(slices, _places(chunk), self.dtype)
             spent.logit_positions += sum(row.scored for row in chunk)
@@ -50,6 +52,7 @@ class PlainEngine:
 
     def _reply_batch(self, wanted: Sequence[Wanted], manner: Manner, spent: Efficiency) -> list[list[int]]:
         ids, mask = _pad_left([one.prompt for one in wanted], manner.pad_id)
+        unstretch(self.model)
         device = self.model.device
         inputs = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
         made = generate_rows(self.model, wanted, manner, inputs=inputs, behind=ids.shape[1])
@@ -64,7 +67,7 @@ def reply_in_batches(
     replies: dict[int, list[int]] = {}
     room = manner.generation.max_new_tokens
     rows = 1 if manner.alone else budget.flights(max(map(len, prompts)) + room)
-    within = Budget(tokens=REPLY_PASSES * budget.tokens, rows=rows)
+    within = replace(budget, tokens=REPLY_PASSES * budget.tokens, rows=rows)
     for batch in plan_batches(prompts, keys, within, room=room):
         replies |= zip(batch, make([wanted[at] for at in batch]), strict=True)
     return [replies[at] for at in range(len(wanted))]
@@ -89,6 +92,14 @@ def counted_replies(made: Tensor, manner: Manner, spent: Efficiency) -> list[lis
     spent.row_steps += rows * (steps - 1)
     replies: list[list[int]] = made.tolist()
     return replies
+
+
+def unstretch(model: Any) -> None:
+    """Rotary positions that are stretched with a sequence's length as they were at first: they remember the longest."""
+    for module in model.modules():
+        if getattr(module, "rope_type", None) == "dynamic":
+            module.inv_freq = module.original_inv_freq.to(module.inv_freq.device)
+            module.max_seq_len_cached = module.original_max_seq_len
 
 
 def pad_right(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:

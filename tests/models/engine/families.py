@@ -56,9 +56,6 @@ FAMILIES: dict[str, Any] = {
 STRANGERS: dict[str, Any] = {
     "bloom": lambda: BloomConfig(vocab_size=VOCABULARY, hidden_size=32, n_layer=2, n_head=4),
     "mamba": lambda: MambaConfig(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, state_size=4),
-    "dynamic rope": lambda: LlamaConfig(
-        **SHAPE, rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}
-    ),
 }
 EXACT = ("llama", "gemma3", "gpt2", "qwen2")
 """Those on which everything is tried."""

@@ -51,8 +51,6 @@ def find_sight(model: Any) -> Sight | str:
     kernel = getattr(config, "_attn_implementation", None)
     if kernel not in ("sdpa", "eager"):
         return f"attention by {kernel} takes no mask of its own"
-    if rope := _length_dependent_rope(config):
-        return f"its positions are scaled by the longest sequence of a pass ({rope})"
     kinds = set(getattr(config, "layer_types", None) or ())
     if kinds - {FULL, SLIDING}:
         return f"layers of kind {', '.join(sorted(kinds - {FULL, SLIDING}))}"
@@ -63,13 +61,6 @@ def find_sight(model: Any) -> Sight | str:
         additive=kernel == "eager",
         dtype=model.dtype,
     )
-
-
-def _length_dependent_rope(config: Any) -> str | None:
-    """The kind of rotary positions that makes a sequence's outputs hang on the others in its pass; None: no such."""
-    rope = getattr(config, "rope_parameters", None) or {}
-    listed = [rope, *(part for part in rope.values() if isinstance(part, dict))]
-    return next((part["rope_type"] for part in listed if part.get("rope_type") in ("dynamic", "longrope")), None)
 
 
 def see_tree(tree: Tree, prefix: int, device: torch.device) -> tuple[Tensor, Tensor]:

@@ -31,9 +31,11 @@ class TreeEngine:
         self._prefix = lru_cache(maxsize=PREFIXES_KEPT)(trunk.run_prefix)
 
     def score(self, rows: Sequence[Row], start: Ids, spent: Efficiency) -> dict[Span, SpanScore]:
+        alone = [row for row in rows if not self.budget.lets_share(len(row.inputs))]
+        rows = [row for row in rows if self.budget.lets_share(len(row.inputs))]
         behind = [row for row in rows if _is_behind(row.inputs, start, own=row.scored)]
         rest = [row for row in rows if not _is_behind(row.inputs, start, own=row.scored)]
-        scores: dict[Span, SpanScore] = {}
+        scores = self.plain.score(alone, start, spent)
         for part, prefix in ((behind, start), (rest, ())):
             if part:
                 scores |= score_tree_rows(
@@ -48,9 +50,9 @@ class TreeEngine:
     def reply(self, wanted: Sequence[Wanted], manner: Manner, start: Ids, spent: Efficiency) -> list[list[int]]:
         model, options = self.trunk.model, manner.options
         prepared = prepare(model, options, wanted[0].prompt)
-        if not prepared.is_token_by_token:
-            return self.plain.reply(wanted, manner, start, spent)
         room = manner.generation.max_new_tokens
+        if not prepared.is_token_by_token or not self.budget.lets_share(max(len(one.prompt) for one in wanted) + room):
+            return self.plain.reply(wanted, manner, start, spent)
         flights = [Flight(prompt=one.prompt, room=room, seed=one.seed) for one in wanted]
         behind = [flight for flight in flights if _is_behind(flight.prompt, start, own=1)]
         rest = [flight for flight in flights if not _is_behind(flight.prompt, start, own=1)]
