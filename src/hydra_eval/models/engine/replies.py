@@ -12,7 +12,7 @@ from torch import Tensor
 
 from hydra_eval.models.efficiency import Efficiency
 from hydra_eval.models.encoding import Ids
-from hydra_eval.models.engine.caches import Pair
+from hydra_eval.models.engine.caches import Pair, joined
 from hydra_eval.models.engine.slots import Slots
 from hydra_eval.models.engine.tree import Numbers, Tree, plan_trees
 from hydra_eval.models.engine.trunk import Prefix, Trunk
@@ -153,11 +153,5 @@ class Crew:
 def _continued(prefix: Prefix, ids: Ids, path: Numbers, fresh: Sequence[Pair]) -> Prefix:
     """All of a sequence as a prefix: `path` are its nodes in a tree behind `prefix`, `fresh` the tree's keys."""
     nodes = torch.from_numpy(path)
-    parts = [[part[:, :, nodes.to(part.device)] for part in pair] for pair in fresh]
-    if not prefix.ids:
-        return Prefix(ids, [(keys, values) for keys, values in parts])
-    joined = [
-        [torch.cat([before, own], dim=-2) for before, own in zip(pair, part, strict=True)]
-        for pair, part in zip(prefix.layers, parts, strict=True)
-    ]
-    return Prefix(ids, [(keys, values) for keys, values in joined])
+    own = [(keys[:, :, nodes.to(keys.device)], values[:, :, nodes.to(values.device)]) for keys, values in fresh]
+    return Prefix(ids, joined(prefix.layers, own) if prefix.ids else own)
