@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from hydra_eval.config.schema import ModelConfig
+from hydra_eval.models.kernels import attending_by
 from hydra_eval.models.memory import tried
 
 WIDE = torch.float32.itemsize
@@ -22,6 +23,7 @@ def in_float32(model: Any, config: ModelConfig) -> Iterator[str | None]:
     """Yields why the weights stay as they are, where they do; None where they are float32, and nothing is compiled."""
     narrow = [] if (why := _refusal(model, config)) else _narrow(model)
     dtypes = [tensor.dtype for tensor in narrow]
+    own_kernel = model.config.get_text_config()._attn_implementation
     with ExitStack() as stack:
         stack.callback(_put_back, narrow, dtypes)
         if narrow and tried(narrow, _widen)[0] is None:
@@ -30,7 +32,8 @@ def in_float32(model: Any, config: ModelConfig) -> Iterator[str | None]:
         if config.compile is not False:
             # Compiling costs more than a few requests are worth.
             stack.enter_context(torch.compiler.set_stance("force_eager"))
-        stack.enter_context(_attention(model))
+        if model.dtype is torch.float32 and FLASH in str(own_kernel):
+            stack.enter_context(attending_by(model, "sdpa"))
         yield why
     if model.device.type == "cuda":
         # Else the next run of a sweep would find the float32 weights in its own peak.
@@ -63,16 +66,3 @@ def _widen(tensors: Sequence[Tensor]) -> bool:
 def _put_back(tensors: Sequence[Tensor], dtypes: Sequence[torch.dtype]) -> None:
     for tensor, dtype in zip(tensors, dtypes, strict=True):
         tensor.data = tensor.data.to(dtype)
-
-
-@contextmanager
-def _attention(model: Any) -> Iterator[None]:
-    """In float32 a kernel that takes it. Layers look into the config at each pass."""
-    config = model.config.get_text_config()
-    own = config._attn_implementation
-    if model.dtype is torch.float32 and FLASH in str(own):
-        config._attn_implementation = "sdpa"
-    try:
-        yield
-    finally:
-        config._attn_implementation = own

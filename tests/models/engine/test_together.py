@@ -11,10 +11,11 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from hydra_eval.models.engine.probe import find_trunk
 from hydra_eval.models.engine.slots import Slots
-from hydra_eval.models.engine.together import KERNEL, Common, attend_together, attending_together
+from hydra_eval.models.engine.together import KERNEL, Common, attend_together
 from hydra_eval.models.engine.tree import plan_trees
 from hydra_eval.models.engine.trunk import Trunk
 from hydra_eval.models.head import find_logit_slices
+from hydra_eval.models.kernels import attending_by
 
 from .families import FAMILIES, build, family, trunk_of
 
@@ -61,7 +62,7 @@ def test_what_is_common_is_kept_once() -> None:
 
 def test_the_kernel_is_as_it_was_afterwards() -> None:
     model = family("llama")
-    with pytest.raises(RuntimeError), attending_together(model):
+    with pytest.raises(RuntimeError), attending_by(model, KERNEL):
         assert model.config._attn_implementation == KERNEL
         raise RuntimeError
     assert model.config._attn_implementation == "sdpa"

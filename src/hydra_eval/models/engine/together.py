@@ -5,8 +5,7 @@ Registered with transformers, whose attention layers hand it what they hand thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,18 +61,6 @@ def _all_rows(rows: Tensor, common: Tensor) -> Tensor:
     count, groups, heads, _ = rows.shape
     side_by_side = rows.transpose(0, 1).flatten(1, 2)
     return (side_by_side @ common).view(groups, count, heads, -1).transpose(0, 1)
-
-
-@contextmanager
-def attending_together(model: Any) -> Iterator[None]:
-    """The model's layers attend like this; afterwards as they did before."""
-    config = model.config.get_text_config()
-    own = config._attn_implementation
-    config._attn_implementation = KERNEL
-    try:
-        yield
-    finally:
-        config._attn_implementation = own
 
 
 AttentionInterface.register(KERNEL, attend_together)

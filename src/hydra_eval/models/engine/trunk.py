@@ -13,9 +13,10 @@ from torch import Tensor
 from hydra_eval.models.encoding import Ids
 from hydra_eval.models.engine.attention import Sight, see_tree
 from hydra_eval.models.engine.caches import Pair, after, fresh_of, joined
-from hydra_eval.models.engine.together import Common, attending_together
+from hydra_eval.models.engine.together import KERNEL, Common
 from hydra_eval.models.engine.tree import Tree, common_start, plan_trees
 from hydra_eval.models.head import LogitSlices
+from hydra_eval.models.kernels import attending_by
 
 LONG_START = 2048
 """Tokens from which on the common start of a tree is run by itself: the mask of a tree grows with its square."""
@@ -96,7 +97,7 @@ class Trunk:
         """Logits [rows, vocabulary] after one token [rows, 1] in every row, all of them behind `common`."""
         if not common.ids:
             return torch.cat(list(self.logit_slices(tokens, chosen, **inputs)))
-        with attending_together(self.model):
+        with attending_by(self.model, KERNEL):
             return torch.cat(list(self.logit_slices(tokens, chosen, common=Common(common.layers), **inputs)))
 
     def cached(self, cache: Any) -> dict[str, Any]:
